@@ -6,15 +6,15 @@ from commodore.base.lazy_exports import lazy_exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.clusters.report.kept import merge_reports as merge_reports
-    from commodore.clusters.report.kept import narrow_report as narrow_report
-    from commodore.clusters.report.kept import read_report as read_report
-    from commodore.clusters.report.kept import report_file as report_file
     from commodore.clusters.report.model import FleetReport as FleetReport
     from commodore.clusters.report.model import as_pins as as_pins
     from commodore.clusters.report.model import report_bytes as report_bytes
     from commodore.clusters.report.rendering import render_markdown as render_markdown
     from commodore.clusters.report.rendering import render_text as render_text
+    from commodore.clusters.report.stored import merge_reports as merge_reports
+    from commodore.clusters.report.stored import narrow_report as narrow_report
+    from commodore.clusters.report.stored import read_report as read_report
+    from commodore.clusters.report.stored import report_file as report_file
     from commodore.clusters.request import DaskOptions as DaskOptions
     from commodore.clusters.request import FleetCompile as FleetCompile
     from commodore.clusters.running import compile_fleet as compile_fleet

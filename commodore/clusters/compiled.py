@@ -1,4 +1,4 @@
-"""A cluster that is compiled: its outcome, its changes, and the catalog that is staged."""
+"""The result of compiling a cluster: its outcome, its changes, and the staged catalog."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from commodore.core.review import Hunk, Placeholders
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The end of the work on a cluster, successful or not.
+    """The result of compiling a cluster, successful or not.
 
     Attributes:
         hunks: its changes.
-        staged: what can be published in this process; None if it has failed.
+        staged: the catalog that this process can publish; None if compiling failed.
     """
 
     outcome: ClusterOutcome
@@ -27,7 +27,7 @@ class Compiled:
 
 
 def compiled(item: ClusterOutcome, staged: StagedCatalog, cluster: Cluster) -> Compiled:
-    """The outcome and the changes of a cluster whose catalog is staged."""
+    """Return the outcome and the changes of a cluster with a staged catalog."""
     result, change = staged.result, staged.result.change
     placeholders = Placeholders(values_of(cluster))
     hunks = tuple(Hunk.of(file, placeholders) for file in change.files)
@@ -41,12 +41,12 @@ def compiled(item: ClusterOutcome, staged: StagedCatalog, cluster: Cluster) -> C
         groups=tuple(hunk.id for hunk in hunks),
         notices=result.notices,
     )
-    kept = replace(staged, result=replace(result, change=replace(change, files=())))  # a fleet's would be many
+    kept = replace(staged, result=replace(result, change=replace(change, files=())))  # too many for a fleet
     return Compiled(outcome, hunks, kept if change.changed else None)
 
 
 def values_of(cluster: Cluster) -> Iterator[tuple[str, str]]:
-    """The values of a cluster with their names, its own before facts: what equal changes may differ in."""
+    """Return the values of a cluster with their names, which equal changes may differ in; facts come last."""
     yield "cluster.name", cluster.id
     yield "cluster.display_name", cluster.display_name
     yield "cluster.tenant", cluster.tenant.id

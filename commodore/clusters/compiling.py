@@ -1,4 +1,4 @@
-"""The clusters of waves, compiled by threads. Each outcome is in the ledger before anything follows from it."""
+"""Compilation of the clusters of waves by threads. Each outcome is written to the ledger before it is used."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from commodore.clusters.opening import Run
 from commodore.clusters.outcome import ClusterOutcome
 
 Begun = Mapping[str, Future[Compiled | None]]
-"""Clusters that threads work on, by id; the result is what can be published in this process, if anything."""
+"""Clusters that threads work on, by id; the result is the part that this process can publish, if any."""
 
 
 def begin(run: Run, pool: ThreadPoolExecutor, ids: Iterable[str], begun: Begun) -> Begun:
-    """Compile those of some clusters that are neither compiled nor begun: the ones that took longest the last time
-    first.
+    """Compile the clusters that are neither compiled nor begun, starting with the slowest of the previous run.
 
     Returns:
-        the clusters of `ids` that are compiled now.
+        the clusters of `ids` that are being compiled.
     """
     left = [item for item in run.ledger.state.of(ids) if item.id in begun or item.state in ("not-begun", "cancelled")]
     left.sort(key=lambda item: (-run.durations.get(item.id, 0.0), item.id))
@@ -28,7 +27,7 @@ def begin(run: Run, pool: ThreadPoolExecutor, ids: Iterable[str], begun: Begun) 
 
 
 def finish(run: Run, wave: str, begun: Begun) -> dict[str, Compiled]:
-    """Wait until the clusters of a wave are compiled. Returns those that can be published in this process."""
+    """Wait until the clusters of a wave are compiled, and return the ones that this process can publish."""
     run.context.announce(WaveBegun(wave, len(begun), _expected(run, begun)))
     for future in as_completed(begun.values()):
         future.result()
@@ -36,7 +35,7 @@ def finish(run: Run, wave: str, begun: Begun) -> dict[str, Compiled]:
 
 
 def _expected(run: Run, begun: Begun) -> float:
-    """The seconds that clusters take that are not compiled yet, if they take as long as the last time."""
+    """Estimate the seconds for the remaining clusters from their durations in the previous run."""
     left = [item.id for item in run.ledger.state.of(begun) if item.state in ("not-begun", "cancelled")]
     known = [run.durations[name] for name in left if name in run.durations]
     return sum(known) / run.work.threads if len(known) == len(left) else 0.0

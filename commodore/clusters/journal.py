@@ -1,7 +1,7 @@
-"""The plan and the entries of a run, on the disk, so that another process can go on with it.
+"""The plan and the journal of a run on disk, so that another process can resume it.
 
 Below `fleet/runs/<run>/` lie `plan.json`, written before the first cluster is begun, and `journal.jsonl`, one object a
-line, each on the disk before the run goes on.
+line, each synced to disk before the run continues.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _RUNS_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """The plan of a run as it is on the disk.
+    """The plan of a run as stored on disk.
 
     Attributes:
         started: the time in UTC (RFC 3339).
-        digest: that of all options that decide about catalogs; `options` has that of each which is set.
+        digest: of all options that affect catalogs; `options` has a digest for each option that is set.
         clusters: the wave of each cluster in all shards.
     """
 
@@ -55,7 +55,7 @@ class RunFolder:
 
     @property
     def name(self) -> str:
-        """The run's name: the time it began, and four digits."""
+        """The run's name: its start time, and four digits."""
         return self.path.name
 
     @property
@@ -71,14 +71,14 @@ class RunFolder:
         return self.path / "report.json"
 
     def log(self, cluster: str) -> Path:
-        """The events of a cluster, one JSON object a line."""
+        """Return the file with the events of a cluster, one JSON object per line."""
         return self.path / "logs" / f"{cluster}.jsonl"
 
     def read_plan(self) -> PlannedRun:
-        """The plan of the run.
+        """Read the plan of the run.
 
         Raises:
-            InputError: CMD-FLT-115, that is damaged, or of another version.
+            InputError: CMD-FLT-115, it is damaged, or of another version.
         """
         with guard_disk(self.plan):
             text = self.plan.read_bytes()
@@ -89,12 +89,12 @@ class RunFolder:
 
     @staticmethod
     def damaged(path: Path) -> InputError:
-        """The error of a file that cannot be read."""
+        """Return the error for an unreadable file."""
         message = f"{path} is damaged, or of another version of commodore"
         return InputError("CMD-FLT-115", message, hint="begin a new run", locations=[str(path)])
 
     def entries(self) -> Iterator[dict[str, Any]]:
-        """The entries of the journal. A last line that was cut off when the run was killed does not count."""
+        """Return the entries of the journal. A truncated last line of a killed run is ignored."""
         with guard_disk(self.journal):
             text = self.journal.read_bytes() if self.journal.is_file() else b""
         *lines, _ = text.split(b"\n")
@@ -106,12 +106,12 @@ class RunFolder:
 
     @property
     def is_unfinished(self) -> bool:
-        """True if there is something to go on with."""
+        """True if the run can be resumed."""
         return self.plan.is_file() and not any(entry.get("event") == _ENDED for entry in self.entries())
 
     @property
     def state(self) -> str:
-        """`finished`, `unfinished` or `damaged`, in which case nothing is known of it."""
+        """`finished`, `unfinished` or `damaged`."""
         try:
             return "unfinished" if self.is_unfinished else "finished" if self.plan.is_file() else "damaged"
         except CommodoreError:
@@ -119,14 +119,14 @@ class RunFolder:
 
 
 def runs(folder: Path) -> list[RunFolder]:
-    """All runs below `fleet/`, the newest first."""
+    """Return all runs below `fleet/`, newest first."""
     with guard_disk(folder):
         result = [path for path in (folder / "runs").iterdir() if path.is_dir()] if (folder / "runs").is_dir() else []
     return [RunFolder(path) for path in sorted(result, key=lambda path: path.name, reverse=True)]
 
 
 def new_run(folder: Path, plan: PlannedRun) -> RunFolder:
-    """Begin a run: make its folder and write down what it is to do."""
+    """Create the folder of a new run, and write its plan."""
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     made = RunFolder(folder / "runs" / f"{started}-{secrets.token_hex(2)}")
     with guard_disk(made.path):
@@ -136,10 +136,10 @@ def new_run(folder: Path, plan: PlannedRun) -> RunFolder:
 
 
 def find_run(folder: Path, name: str) -> RunFolder:
-    """A run by its name; without one, the newest that is unfinished.
+    """Return a run by name; without a name, the newest unfinished run.
 
-    An unfinished run is not taken without its name if a newer one has pushed all that it was to: going on would take
-    catalogs back to the commits of then.
+    An unfinished run is not chosen without its name if a newer run has finished pushing, as resuming it would revert
+    catalogs to older commits.
 
     Raises:
         InputError: CMD-FLT-115, there is no such run.
@@ -155,30 +155,30 @@ def find_run(folder: Path, name: str) -> RunFolder:
 
 
 def list_runs(known: Sequence[RunFolder]) -> str:
-    """The newest runs, each with its state, for a hint."""
+    """Format the newest runs with their states for a hint."""
     shown = ", ".join(f"{run.name} ({run.state})" for run in known[:_RUNS_SHOWN])
     older = f" and {len(known) - _RUNS_SHOWN} older" if len(known) > _RUNS_SHOWN else ""
-    return f"the newest runs are {shown}{older}" if known else "nothing was run here"
+    return f"the newest runs are {shown}{older}" if known else "there are no runs in this folder"
 
 
 def check_same(run: RunFolder, plan: PlannedRun) -> None:
-    """Refuse to go on with a run that was to do something else.
+    """Refuse to resume a run with a different plan.
 
     Raises:
-        PolicyError: CMD-FLT-111, with what differs.
+        PolicyError: CMD-FLT-111, with the difference.
     """
     difference = _difference(run.read_plan(), plan)
     if difference:
         raise PolicyError(
             "CMD-FLT-111",
-            f"the run {run.name} cannot go on: it was begun with {difference}",
-            hint="give the options and clusters of then, or begin a new run without --resume",
+            f"the run {run.name} cannot be resumed: it was started with {difference}",
+            hint="use its options and clusters, or start a new run without --resume",
             locations=[str(run.plan)],
         )
 
 
 def _difference(before: PlannedRun, plan: PlannedRun) -> str:
-    """In words, what of a plan was different before; empty if nothing was."""
+    """Describe the difference of an earlier plan; empty if they are equal."""
     if before.commodore != plan.commodore:
         return f"version {before.commodore} of commodore"
     if before.push != plan.push or before.shard != plan.shard:
@@ -195,7 +195,7 @@ def _difference(before: PlannedRun, plan: PlannedRun) -> str:
 
 
 class Journal:
-    """The journal of the run of this process. May be used from several threads."""
+    """The journal of this process's run. Thread-safe."""
 
     def __init__(self, run: RunFolder) -> None:
         self._lock = threading.Lock()
@@ -207,10 +207,10 @@ class Journal:
         self._path = run.journal
 
     def write(self, event: str, **content: Any) -> None:
-        """Add a line; it is on the disk when this returns.
+        """Append a line, and sync it to disk.
 
         Raises:
-            EnvironmentFault: the disk refuses.
+            EnvironmentFault: writing failed.
         """
         line = json.dumps({"event": event, **content}).encode() + b"\n"
         with self._lock, guard_disk(self._path):
@@ -220,13 +220,13 @@ class Journal:
                 while view:
                     view = view[os.write(self._handle, view) :]
                 os.fsync(self._handle)
-            except OSError:  # no later line may follow half of this one
+            except OSError:  # no line may follow a partially written one
                 os.ftruncate(self._handle, place)
                 os.lseek(self._handle, place, os.SEEK_SET)
                 raise
 
     def end(self) -> None:
-        """The run has nothing more to do."""
+        """Record that the run is finished."""
         self.write(_ENDED)
 
     def close(self) -> None:

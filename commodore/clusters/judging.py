@@ -1,4 +1,4 @@
-"""The judgement of a wave that is compiled: whether it may be published."""
+"""The decision to publish a compiled wave, by its limits and its gate."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from commodore.clusters.waves import Wave
 def judge(
     result: WaveResult, wave: Wave, clusters: Sequence[ClusterOutcome], approval: str, ask: Callable[[], bool]
 ) -> WaveResult | None:
-    """The result of a wave that is not published; None for one that may be.
+    """Return the result of a wave that must not be published; None if it may be published.
 
     Args:
         result: the result so far.
-        approval: the options that approve of the wave if it has a manual gate; empty if it is approved.
-        ask: is asked about a wave that is good and changes something.
+        approval: the options that approve the wave if it has a manual gate; empty if it is approved.
+        ask: called to confirm a wave that is within its limits and has changes.
     """
     reason = refusal(wave, clusters)
     if reason:  # clusters that have failed have exit codes of their own
@@ -30,11 +30,11 @@ def judge(
     if wave.manual and approval:
         reason = f"wave {wave.name} must be approved ({approval})"
         return replace(result, state="refused", reason=reason, exit_code=PolicyError.exit_code)
-    return None if ask() else replace(result, state="failed", reason="you have said no")
+    return None if ask() else replace(result, state="failed", reason="it was declined")
 
 
 def refusal(wave: Wave, clusters: Sequence[ClusterOutcome]) -> str:
-    """The reason why nothing of a wave may be pushed, or no later wave be begun; empty if it may."""
+    """Return the reason why a wave must not be pushed, nor a later wave begin; empty if it may."""
     failed = sum(cluster.has_failed for cluster in clusters)
     allowed = wave.max_failures.of(len(clusters))
     if failed > allowed:

@@ -1,4 +1,4 @@
-"""The state of a run: the sum of its journal. A step writes an entry, and the state after it is the next step's."""
+"""The state of a run, computed from its journal. A step writes an entry, and the next step uses the state after it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class State:
     """The state of a run after some entries of its journal.
 
     Attributes:
-        outcomes: the outcome so far of each cluster.
+        outcomes: the current outcome of each cluster.
         commits: the commits that may have been pushed, by cluster.
         judged: the waves that may be published.
         soaking: seconds since 1970 until which a wave soaks.
         soaked: the waves after which the next one may begin.
         pins: the commits of branches and tags.
-        exhausted: how many clusters have failed in a row because this machine lacks something.
+        exhausted: the number of consecutive failures because a resource of this machine is exhausted.
     """
 
     outcomes: Mapping[str, ClusterOutcome]
@@ -42,11 +42,11 @@ class State:
     exhausted: int = 0
 
     def of(self, ids: Iterable[str]) -> list[ClusterOutcome]:
-        """The outcomes of some clusters."""
+        """Return the outcomes of some clusters."""
         return [self.outcomes[name] for name in ids]
 
     def after(self, entry: Mapping[str, Any]) -> State:
-        """The state after one more entry."""
+        """Return the state after another entry."""
         match entry["event"]:
             case "compiled":
                 return self.compiled(read_record(ClusterOutcome, entry["cluster"]))
@@ -67,32 +67,32 @@ class State:
         return self
 
     def compiled(self, outcome: ClusterOutcome) -> State:
-        """The state after a cluster was compiled. Its wave is judged anew, also if an earlier process has judged it."""
+        """Return the state after a cluster was compiled. Its wave must be judged again."""
         lacks = outcome.error is not None and is_exhaustion(outcome.error.code)
         exhausted = self.exhausted + 1 if lacks else 0
         outcomes, judged = {**self.outcomes, outcome.id: outcome}, self.judged - {outcome.wave}
         return replace(self, outcomes=outcomes, judged=judged, exhausted=exhausted)
 
     def without(self, failed: Sequence[ClusterOutcome]) -> State:
-        """The state in which these clusters of one wave are to be compiled and judged again."""
+        """Return the state in which these clusters of one wave must be compiled and judged again."""
         again = {item.id: ClusterOutcome(item.id, item.display_name, item.tenant, item.wave) for item in failed}
         waves = {item.wave for item in failed}
         return replace(self, outcomes={**self.outcomes, **again}, judged=self.judged - waves, exhausted=0)
 
 
 def may_be_repaired(outcome: ClusterOutcome) -> bool:
-    """True for a failed cluster that may be compiled again, as the cause may be removed. What was refused for safety
-    needs a run that compares anew.
+    """Return True for a failed cluster that may be compiled again, as the cause may be removed. Refusals for safety
+    need a new run.
     """
     return outcome.has_failed and outcome.exit_code != PolicyError.exit_code
 
 
 class Ledger:
-    """The journal of a run with its sum: the state, and the groups of equal changes. May be used from several threads.
+    """The journal of a run, its state, and the groups of equal changes. Thread-safe.
 
     Args:
-        run: the folder of the run; entries of an earlier process are read first.
-        outcomes: each cluster before anything was done.
+        run: the folder of the run; existing entries are read first.
+        outcomes: the initial outcomes of all clusters.
 
     Raises:
         InputError: CMD-FLT-115, the journal is damaged.
@@ -118,24 +118,24 @@ class Ledger:
         self.state = self.state.after(entry)
 
     def forget(self, failed: Sequence[ClusterOutcome]) -> None:
-        """Let clusters of one wave be compiled again."""
+        """Record that clusters of one wave are compiled again."""
         with self._lock:
             for item in failed:
                 self._groups.remove(item.id, item.groups)
             self.state = self.state.without(failed)
 
     def write(self, event: str, **content: Any) -> None:
-        """Add an entry; it is on the disk when this returns.
+        """Append an entry, and sync it to disk.
 
         Raises:
-            EnvironmentFault: the disk refuses.
+            EnvironmentFault: writing failed.
         """
         with self._lock:
             self._write(event, **content)
 
     def compiled(self, done: Compiled, pins: Mapping[Pin, str]) -> None:
-        """Write down a cluster that was compiled, after the commits that it was made of. A cancelled one is compiled
-        again by the process that goes on.
+        """Record a compiled cluster after its pinned commits. A cancelled cluster is not recorded, so that a resumed
+        run compiles it again.
         """
         item = done.outcome
         with self._lock:
@@ -146,22 +146,22 @@ class Ledger:
                 self._compiled(item, done.hunks)
 
     def take_over(self, judged: FleetReport) -> None:
-        """Go on where the run of a report has ended, as if it was this one."""
+        """Continue from the end of a report's run."""
         hunks = {group.id: group for group in judged.groups}
         with self._lock:
             self._pin(as_pins(judged.pins))
             for cluster in judged.clusters:
                 if self.state.outcomes[cluster.id].state == "not-begun":
                     self._compiled(cluster, [hunks[name] for name in cluster.groups])
-            self.state = replace(self.state, exhausted=0)  # what failed there says nothing of this machine
+            self.state = replace(self.state, exhausted=0)  # failures of that run do not count for this machine
 
     def groups(self) -> tuple[FileGroup, ...]:
-        """The groups of equal changes so far."""
+        """Return the groups of equal changes so far."""
         with self._lock:
             return tuple(self._groups)
 
     def end(self) -> None:
-        """Write down that the run has nothing more to do."""
+        """Record that the run is finished."""
         self._journal.end()
 
     def close(self) -> None:

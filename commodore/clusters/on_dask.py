@@ -2,7 +2,7 @@
 
 A task carries plain data: the cluster with its facts, the options, the commits that versions are. It carries no tokens:
 workers use the git credentials of their own machine, and reports to Lieutenant are sent by the process that began the
-run. What becomes of a cluster is remembered here, in the journal; of the scheduler nothing is expected but answers.
+run. The state of clusters is kept in the journal of this process, not by the scheduler.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from commodore.core.sources.git import Pin, RemoteAnswers, redact
 from commodore.core.tools import find_tools
 from commodore.version import __version__
 
-_LOOK = 0.5  # seconds between two looks at a task, and at which workers there are
-_DEATHS = 2  # workers that one cluster may take with it
-_CancelledInside = UnboundLocalError  # what distributed.utils.sync raises if a call is cancelled as it times out
+_POLL_INTERVAL = 0.5  # seconds between two checks of a task, and of the available workers
+_ALLOWED_FAILURES = 2  # the number of workers that may die of one cluster
+_CancelledInside = UnboundLocalError  # raised by distributed.utils.sync if a call is cancelled as it times out
 _LOGGERS = ("distributed", "tornado", "asyncio")
 _LIBRARIES = ("commodore-catalog", "kapitan", "gojsonnet", "reclass-rs")
 _TOOLS = ("helm", "kustomize")
@@ -56,34 +56,34 @@ class _Task:
     pins: Mapping[Pin, str]
     timeout: float
     keep: Keep
-    pushed: tuple[str, ...] | None = None  # the commits that may have been; None if it is to be compiled only
+    pushed: tuple[str, ...] | None = None  # the commits that may have been pushed; None to only compile
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _TaskResult:
     compiled: Compiled
     pins: Mapping[Pin, str] = field(default_factory=dict)
     events: tuple[Event, ...] = ()
     reports: tuple[Mapping[str, Any], ...] = ()
-    worker: str = ""  # its address; none where no worker answered
+    worker: str = ""  # its address; empty without an answer
 
     @property
     def may_pass(self) -> bool:
-        """True if the cluster failed for a reason that another worker may not have."""
+        """True if the cluster may succeed on another worker."""
         return bool(self.worker) and self.compiled.outcome.may_pass
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A task that the scheduler has, and whether it has ended, whatever came of it."""
+class _SubmittedTask:
+    """A submitted task, and an event for its end, successful or not."""
 
     future: Any
     ended: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass(slots=True)
-class _Given:
-    """The source of a worker: the cluster of the task. Reports are handed back to the process that began the run."""
+class _TaskSource:
+    """The cluster source of a worker: the cluster of its task. Reports are returned to the process of the run."""
 
     cluster: Cluster
     reports: list[Mapping[str, Any]] = field(default_factory=list)
@@ -95,8 +95,8 @@ class _Given:
         self.reports.append(body)
 
 
-class _Member(distributed.WorkerPlugin):  # type: ignore[misc]
-    """The engine and the answers of remotes that a worker process keeps for all clusters of a run."""
+class _RunPlugin(distributed.WorkerPlugin):  # type: ignore[misc]
+    """The engine and the answers of remotes, shared by the clusters of a run in a worker process."""
 
     def __init__(self, request: CatalogCompile, limits: Limits) -> None:
         self._request = request
@@ -113,10 +113,10 @@ class _Member(distributed.WorkerPlugin):  # type: ignore[misc]
         self._shared: Shared | None = None
 
     def shared(self) -> Shared:
-        """The engine and the answers that clusters have in common.
+        """Return the engine and the answers of remotes that clusters share.
 
         Raises:
-            EnvironmentFault: the engine cannot work here.
+            EnvironmentFault: the engine is not usable on this machine.
         """
         if self._shared is None:
             engine = open_engine(self._request.options, self.context.with_announce(self.thread_events.announce))
@@ -137,7 +137,7 @@ class _Member(distributed.WorkerPlugin):  # type: ignore[misc]
 
 
 def _versions(limits: Limits) -> dict[str, str]:
-    """The versions that must be the same on all machines."""
+    """Return the versions that must be equal on all machines."""
     tools = find_tools(Context(lambda _: None, limits), _TOOLS)
     return {
         "commodore": __version__,
@@ -148,8 +148,8 @@ def _versions(limits: Limits) -> dict[str, str]:
 
 
 async def _join(run: str, request: CatalogCompile, limits: Limits, dask_worker: Any) -> dict[str, str]:
-    """Let a worker take part in a run; it answers with its versions."""
-    await dask_worker.plugin_add(plugin=_Member(request, limits), name=run)
+    """Add a worker to a run, and return its versions."""
+    await dask_worker.plugin_add(plugin=_RunPlugin(request, limits), name=run)
     return _versions(limits)
 
 
@@ -158,19 +158,19 @@ async def _leave(run: str, dask_worker: Any) -> None:
         await dask_worker.plugin_remove(name=run)
 
 
-def _perform(task: _Task) -> _Answer:
-    """Do a task, one at a time."""
+def _run_in_worker(task: _Task) -> _TaskResult:
+    """Run a task; a worker runs one task at a time."""
     worker = distributed.get_worker()
-    member: _Member = worker.plugins[task.run]
+    member: _RunPlugin = worker.plugins[task.run]
     with member.lock:
         member.collected.clear()
         member.answers.forget()
         member.answers.adopt(task.pins)
-        source = _Given(task.cluster)
+        source = _TaskSource(task.cluster)
         try:
             shared = member.shared()
         except CommodoreError as error:
-            return _Answer(Compiled(task.outcome.failing(error)), worker=worker.address)
+            return _TaskResult(Compiled(task.outcome.failing(error)), worker=worker.address)
         work = ClusterWork(
             request=task.request,
             clusters=task.folder,
@@ -178,7 +178,7 @@ def _perform(task: _Task) -> _Answer:
             shared=shared,
             events=member.thread_events,
             log=lambda _: task.log,
-            retries=0,  # another worker tries again
+            retries=0,  # another worker retries
             timeout=task.timeout,
             stopped=member.stopped,
             keep=task.keep,
@@ -191,7 +191,7 @@ def _perform(task: _Task) -> _Answer:
             done = work.compile(task.outcome, member.context)
             if done.staged is not None and task.request.push:
                 member.staged[name] = done.staged
-        return _Answer(
+        return _TaskResult(
             replace(done, staged=None),
             member.answers.pins,
             tuple(member.collected),
@@ -201,14 +201,14 @@ def _perform(task: _Task) -> _Answer:
 
 
 class DaskWork:
-    """The same as `ClusterWork`, on the workers of a Dask cluster.
+    """Compile and publish clusters like `ClusterWork`, on the workers of a Dask cluster.
 
     Args:
-        local: how the work is done; nothing is done with it here.
-        context: announces which workers are not used. Its limits are those of the workers, too.
+        local: the configuration of the work; it does not run in this process.
+        context: receives warnings about unused workers. Its limits apply to the workers, too.
 
     Raises:
-        EnvironmentFault: CMD-FLT-106, there is no scheduler, or no worker that can be used.
+        EnvironmentFault: CMD-FLT-106, the scheduler is unreachable, or no worker is usable.
     """
 
     def __init__(self, options: DaskOptions, local: ClusterWork, context: Context) -> None:
@@ -221,10 +221,10 @@ class DaskWork:
         self._request = local.request if options.scheduler else _divided(local.request, options.workers)
         self._versions = _versions(self._limits)
         self._lock = threading.Lock()
-        self._asked: dict[str, bool] = {}  # by address of each worker that was there: whether it may be used
+        self._asked: dict[str, bool] = {}  # whether a worker may be used, by its address
         self._failures: dict[str, int] = {}  # environment errors in a row, by address
         self._usable: frozenset[str] = frozenset()
-        self._looked = 0.0
+        self._updated = 0.0
         self._cluster: Any = None
         self._client: Any = None
         self._awaited = ""
@@ -233,7 +233,7 @@ class DaskWork:
         try:
             with _reaching(self._scheduler):
                 self._connect(options)
-                self._look_for_workers()
+                self._wait_for_workers()
         except BaseException:
             self.close()
             raise
@@ -241,7 +241,7 @@ class DaskWork:
     def _connect(self, options: DaskOptions) -> None:
         if not options.scheduler:
             with dask.config.set(
-                {"distributed.scheduler.allowed-failures": _DEATHS, "distributed.worker.daemon": False}
+                {"distributed.scheduler.allowed-failures": _ALLOWED_FAILURES, "distributed.worker.daemon": False}
             ):
                 self._cluster = distributed.LocalCluster(
                     n_workers=options.workers or usable_cpus(),
@@ -254,62 +254,62 @@ class DaskWork:
         if options.is_secure and distributed.Security().get_connection_args("client")["ssl_context"] is None:
             raise EnvironmentFault(
                 "CMD-FLT-106",
-                f"{self._scheduler} cannot be used: the configuration of Dask names no certificates for TLS",
+                f"{self._scheduler} cannot be used: the configuration of Dask has no TLS certificates",
                 hint="set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, and CERT and KEY of "
                 "DASK_DISTRIBUTED__COMM__TLS__CLIENT__..., to files of this machine",
             )
         if options.scheduler:
-            self._await(f"for {self._scheduler}", wait)
+            self._announce_wait(f"for {self._scheduler}", wait)
         self._client = distributed.Client(self._cluster or options.scheduler, timeout=wait, set_as_default=False)
         if not self._client.scheduler_info()["workers"]:
-            self._await(f"for a worker of {self._scheduler}", self._limits.dask_wait)
+            self._announce_wait(f"for a worker of {self._scheduler}", self._limits.dask_wait)
         self._client.wait_for_workers(1, timeout=self._limits.dask_wait)
 
-    def _await(self, what: str, limit: float) -> None:
-        """Announce, once, what is waited for; `what` is empty when it is there."""
+    def _announce_wait(self, what: str, limit: float) -> None:
+        """Announce once that the run waits for `what`; an empty `what` ends the wait."""
         with self._lock:
             is_new, self._awaited = bool(what) and what != self._awaited, what
         if is_new:
             self._context.announce(Noted(f"waiting {what}, at most {limit:g} s"))
 
-    def _look_for_workers(self) -> None:
-        """Wait until there is a worker that can be used; those that are there may just be ending."""
+    def _wait_for_workers(self) -> None:
+        """Wait for a usable worker; the current workers may be shutting down."""
         start = time.monotonic()
         while not self._usable:
-            self._look()
+            self._update_workers()
             if self._asked and not any(self._asked.values()):
-                raise _lost("no worker has the versions of this machine")
+                raise _unavailable("no worker has the same versions as this machine")
             if time.monotonic() - start > self._limits.dask_wait:
-                raise _lost("no worker answers")
-            self._local.stopped.wait(0.0 if self._usable else _LOOK)
+                raise _unavailable("no worker answers")
+            self._local.stopped.wait(0.0 if self._usable else _POLL_INTERVAL)
 
     @property
     def threads(self) -> int:
-        """The number of clusters that are worked on at once."""
+        """The number of clusters processed at once."""
         return min(len(self._usable), self._most or len(self._usable))
 
-    def _look(self) -> None:
-        """See which workers there are, and ask new ones whether they make the same catalogs as this machine."""
+    def _update_workers(self) -> None:
+        """Update the usable workers. New workers must have the same versions as this machine."""
         if not self._lock.acquire(blocking=False):
-            return  # another thread is looking
+            return  # another thread updates them
         try:
-            if self._looked and time.monotonic() - self._looked < _LOOK:
+            if self._updated and time.monotonic() - self._updated < _POLL_INTERVAL:
                 return
             try:
                 ask, wait = self._client.scheduler.ncores, self._limits.dask_wait
                 alive = frozenset(self._client.sync(ask, callback_timeout=wait))
             except _CancelledInside:
-                return  # the next look finds out
+                return  # the next update sees it
             new = sorted(alive - self._asked.keys())
             if new:
                 answers = self._client.run(
                     _join, self._run, self._request, self._limits, workers=new, on_error="return"
                 )
                 for address, theirs in answers.items():
-                    if not isinstance(theirs, OSError):  # it is ending, or is asked again
+                    if not isinstance(theirs, OSError):  # it is shutting down, or is added by the next update
                         self._asked[address] = self._is_same(address, theirs)
             self._usable = frozenset(address for address in alive if self._asked.get(address))
-            self._looked = time.monotonic()
+            self._updated = time.monotonic()
         finally:
             self._lock.release()
 
@@ -318,29 +318,29 @@ class DaskWork:
         if isinstance(theirs, dict):
             other = ", ".join(f"{name} {theirs.get(name)}" for name in ours if theirs.get(name) != ours[name])
         else:
-            other = f"no commodore that answers ({theirs})"
+            other = f"no usable commodore ({theirs})"
         if other:
             self._context.announce(
                 Warned(
                     "CMD-FLT-108",
                     f"the worker {address} is not used: it has {other}",
-                    hint=f"install what is here: {', '.join(f'{name} {ours[name]}' for name in ours)}",
+                    hint=f"install the versions of this machine: {', '.join(f'{name} {ours[name]}' for name in ours)}",
                 )
             )
         return not other
 
     def compile(self, outcome: ClusterOutcome, context: Context) -> Compiled:
         """See `ClusterWork.compile`."""
-        return self._done(outcome, None, context)
+        return self._run_task(outcome, None, context)
 
     def publish(
         self, compiled: Compiled, commits: Sequence[str], before_push: Callable[[str], None], context: Context
     ) -> ClusterOutcome:
-        """See `ClusterWork.publish`. Which commit is pushed is not known here before it is."""
+        """See `ClusterWork.publish`. The pushed commit is unknown here before the push."""
         before_push(UNKNOWN_COMMIT)
-        return self._done(compiled.outcome, (*commits, UNKNOWN_COMMIT), context).outcome
+        return self._run_task(compiled.outcome, (*commits, UNKNOWN_COMMIT), context).outcome
 
-    def _done(self, outcome: ClusterOutcome, pushed: tuple[str, ...] | None, context: Context) -> Compiled:
+    def _run_task(self, outcome: ClusterOutcome, pushed: tuple[str, ...] | None, context: Context) -> Compiled:
         local = self._local
         try:
             cluster = _without_credentials(local.source.load(outcome.id, context))
@@ -358,19 +358,19 @@ class DaskWork:
             keep=local.keep,
             pushed=pushed,
         )
-        answer = self._tried(task, context)
+        answer = self._retry(task, context)
         settled = {pin: local.answers.settle(*pin, commit) for pin, commit in answer.pins.items()}
-        if pushed is None and settled != dict(answer.pins):  # a branch moved between two workers
-            answer = self._tried(replace(task, pins=settled), context)
+        if pushed is None and settled != dict(answer.pins):  # a branch moved between two tasks
+            answer = self._retry(replace(task, pins=settled), context)
         for event in answer.events:
             context.announce(event)
         _report(local.source, outcome.id, answer.reports, context)
         return answer.compiled
 
-    def _tried(self, task: _Task, context: Context) -> _Answer:
-        """The answer of a worker. After an environment's error another one tries again, if there is one."""
+    def _retry(self, task: _Task, context: Context) -> _TaskResult:
+        """Run a task on a worker, and retry on another worker after an environment error."""
         local, number = self._local, 1
-        answer = self._ask(task)
+        answer = self._run_on_worker(task)
         self._count(answer)
         while answer.may_pass and number <= local.retries and not local.stopped.is_set():
             local.pause(
@@ -378,7 +378,7 @@ class DaskWork:
                 context.with_announce(lambda event: context.announce(InCluster(task.cluster.id, event))),
             )
             number, before = number + 1, answer
-            answer = self._ask(task, before.worker)
+            answer = self._run_on_worker(task, before.worker)
             self._count(answer)
             answer = replace(
                 answer, events=(*before.events, *answer.events), reports=(*before.reports, *answer.reports)
@@ -388,8 +388,8 @@ class DaskWork:
         outcome = replace(answer.compiled.outcome, attempts=number)
         return replace(answer, compiled=replace(answer.compiled, outcome=outcome))
 
-    def _count(self, answer: _Answer) -> None:
-        """Give no more work to a worker that fails again and again, unless it is the last one."""
+    def _count(self, answer: _TaskResult) -> None:
+        """Stop using a worker after repeated failures, unless it is the last one."""
         address = answer.worker
         with self._lock:
             self._failures[address] = self._failures.get(address, 0) + 1 if answer.may_pass else 0
@@ -405,20 +405,20 @@ class DaskWork:
                 "CMD-FLT-125",
                 f"the worker {address} gets no more clusters: {FAILURES_IN_A_ROW} in a row failed on it, the last one "
                 f"with {error.message}",
-                hint="look at its disk, its network and its credentials",
+                hint="check its disk, network and credentials",
             )
         )
 
-    def _ask(self, task: _Task, avoided: str = "") -> _Answer:
-        """The answer of a worker; the one to avoid is asked only if there is no other.
+    def _run_on_worker(self, task: _Task, avoided: str = "") -> _TaskResult:
+        """Run a task on a worker; the avoided worker is used only if there is no other.
 
-        The task is for the workers that there are; if all of them are gone, for those that have come since. Work that
-        is done twice does no harm: see `ClusterWork.publish`.
+        The task is submitted to the current workers, and again to new workers if all of them are gone. Running a task
+        twice is harmless: see `ClusterWork.publish`.
 
         Raises:
-            EnvironmentFault: CMD-FLT-106, the scheduler is gone, or all workers are.
+            EnvironmentFault: CMD-FLT-106, the scheduler or all workers are gone.
         """
-        given: _Asked | None = None
+        given: _SubmittedTask | None = None
         workers: frozenset[str] = frozenset()
         alone_since = 0.0
         while not self._local.stopped.is_set():
@@ -431,49 +431,49 @@ class DaskWork:
                     return answer
                 connected = self._client.status == "running"
                 if connected:
-                    self._look()
+                    self._update_workers()
             alone_since = 0.0 if connected and self._usable else alone_since or time.monotonic()
             missing = "a worker" if connected else "the scheduler"
-            self._await(f"for {missing} to come back" if alone_since else "", self._limits.dask_wait)
+            self._announce_wait(f"for {missing} to come back" if alone_since else "", self._limits.dask_wait)
             if alone_since and time.monotonic() - alone_since > self._limits.dask_wait:
-                raise _lost("no worker is left" if connected else "the scheduler does not answer any more")
+                raise _unavailable("no worker is left" if connected else "the scheduler does not answer any more")
         if given is not None:
             with contextlib.suppress(Exception):  # the scheduler may be gone
                 given.future.cancel()
-        return _Answer(Compiled(replace(task.outcome, state="cancelled")))
+        return _TaskResult(Compiled(replace(task.outcome, state="cancelled")))
 
-    def _submit(self, task: _Task, workers: frozenset[str]) -> _Asked:
-        given = _Asked(self._client.submit(_perform, task, pure=False, workers=list(workers)))
+    def _submit(self, task: _Task, workers: frozenset[str]) -> _SubmittedTask:
+        given = _SubmittedTask(self._client.submit(_run_in_worker, task, pure=False, workers=list(workers)))
         given.future.add_done_callback(lambda _: given.ended.set())
         return given
 
-    def _wait(self, given: _Asked | None, task: _Task) -> _Answer | None:
-        """The answer of a worker, if it comes soon. It is fetched once it is there: to fetch it takes longer than a
-        look on a busy machine, and what is given up is begun again from the start.
+    def _wait(self, given: _SubmittedTask | None, task: _Task) -> _TaskResult | None:
+        """Return the result of a task if it ends soon. The result is fetched without a timeout once it exists: on a
+        busy machine that takes longer than a poll interval, and an interrupted fetch begins again from the start.
         """
         if given is None:
-            self._local.stopped.wait(_LOOK)
+            self._local.stopped.wait(_POLL_INTERVAL)
             return None
-        if not given.ended.wait(_LOOK):
+        if not given.ended.wait(_POLL_INTERVAL):
             return None
         try:
-            answer: _Answer = given.future.result(timeout=self._limits.dask_wait)
+            answer: _TaskResult = given.future.result(timeout=self._limits.dask_wait)
         except (TimeoutError, _CancelledInside):
             return None
         except distributed.KilledWorker:
             error = EnvironmentFault(
                 "CMD-FLT-107",
                 f"cluster {task.cluster.id} has ended several workers",
-                hint="they may have too little memory; compile it alone to see",
+                hint="they may have too little memory; compile the cluster alone to check",
             )
-            return _Answer(Compiled(task.outcome.failing(error)))
+            return _TaskResult(Compiled(task.outcome.failing(error)))
         return answer
 
     def close(self) -> None:
-        """Let the workers go, and end those that were started here."""
+        """Remove the run from its workers, and stop workers that were started here."""
         client, cluster = self._client, self._cluster
         if client is not None and cluster is None and client.status == "running":
-            with contextlib.suppress(Exception):  # without its scheduler, Dask raises this and that
+            with contextlib.suppress(Exception):  # without its scheduler, Dask raises various errors
                 client.run(_leave, self._run, on_error="ignore")
         for item in (client, cluster):
             with contextlib.suppress(Exception):
@@ -483,7 +483,7 @@ class DaskWork:
 
 
 def _divided(request: CatalogCompile, workers: int) -> CatalogCompile:
-    """The request for one of some workers of this machine, which share its CPUs."""
+    """Return the request for one of several workers of this machine, which share its CPUs."""
     cpus = usable_cpus()
     processes = max(1, (request.options.processes or cpus) // (workers or cpus))
     return replace(request, options=replace(request.options, processes=processes))
@@ -504,14 +504,14 @@ def _report(source: ClusterSource, cluster: str, bodies: Sequence[Mapping[str, A
             context.announce(
                 Warned(
                     "CMD-FLT-123",
-                    f"what the catalog of {cluster} was compiled from could not be reported: {error.message}",
+                    f"the versions of the catalog of {cluster} could not be reported: {error.message}",
                     hint="the catalog is pushed; the next push of the cluster reports again",
                 )
             )
 
 
 class _LogRecords(logging.Handler):
-    """Announces the messages of loggers, without their tracebacks: what matters to a user is in the error."""
+    """Announce the messages of loggers without tracebacks; the raised error has the relevant information."""
 
     def __init__(self, context: Context) -> None:
         super().__init__()
@@ -524,7 +524,7 @@ class _LogRecords(logging.Handler):
 
 @contextlib.contextmanager
 def _announcing_logs(context: Context) -> Iterator[None]:
-    """Let what Dask logs in this process be announced. It writes to standard error otherwise."""
+    """Announce the log records of Dask in this process, instead of writing them to standard error."""
     names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in _LOGGERS]
     loggers = [logging.getLogger(name) for name in names]
     before = [(logger, logger.handlers, logger.propagate) for logger in loggers]
@@ -540,7 +540,7 @@ def _announcing_logs(context: Context) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _reaching(scheduler: str) -> Iterator[None]:
-    """Translate what Dask raises where it cannot reach its scheduler, as the error that ends a run.
+    """Translate Dask's exceptions for an unreachable scheduler to the error that ends a run.
 
     Raises:
         EnvironmentFault: CMD-FLT-106.
@@ -548,12 +548,12 @@ def _reaching(scheduler: str) -> Iterator[None]:
     try:
         yield
     except distributed.CancelledError as error:
-        raise _lost("the scheduler is gone, or has forgotten its tasks") from error
+        raise _unavailable("the scheduler is gone, or has forgotten its tasks") from error
     except (OSError, distributed.client.ClosedClientError) as error:
-        raise _lost(f"{scheduler} cannot be used: {error}") from error
+        raise _unavailable(f"{scheduler} cannot be used: {error}") from error
 
 
-def _lost(why: str) -> EnvironmentFault:
+def _unavailable(why: str) -> EnvironmentFault:
     return EnvironmentFault(
-        "CMD-FLT-106", why, hint="see that the scheduler and its workers run, then go on with --resume"
+        "CMD-FLT-106", why, hint="check that the scheduler and its workers run, then continue with --resume"
     )

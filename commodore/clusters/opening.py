@@ -1,4 +1,4 @@
-"""A run that is open: its folder, its ledger, and what compiles its clusters."""
+"""An open run: its folder, its ledger, and its workers."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Run:
     Attributes:
         folder: the plan, journal, logs and report on the disk.
         ledger: the state so far.
-        shared: what clusters have in common.
+        shared: the resources that clusters share.
         work: compiles and publishes a cluster.
-        durations: seconds that clusters took in the run before this one.
-        stopped: is set when nothing more is to begin.
+        durations: the seconds of each cluster in the previous run.
+        stopped: set to begin no more work.
     """
 
     plan: Plan
@@ -48,11 +48,11 @@ class Run:
 
     @property
     def is_exhausted(self) -> bool:
-        """True if all other clusters would fail, too. Workers elsewhere are left out one by one (`DaskWork`)."""
+        """True if all other clusters would fail, too. Remote workers are excluded one by one (`DaskWork`)."""
         return self.plan.request.dask is None and self.ledger.state.exhausted >= FAILURES_IN_A_ROW
 
     def stop(self) -> None:
-        """Begin nothing any more, and end what runs."""
+        """Begin no more work, and stop running work."""
         self.stopped.set()
         self.context.cancellation.cancel()
         self.shared.engine.close()
@@ -60,11 +60,11 @@ class Run:
 
 @contextlib.contextmanager
 def open_run(plan: Plan, source: FleetSource, folder: Path, context: Context) -> Iterator[Run]:
-    """Open a new run, or the one to go on with, below `fleet/`. Clusters are compiled in threads of this process.
+    """Open a new run, or a run to resume, below `fleet/`. Clusters are compiled in threads of this process.
 
     Raises:
-        InputError: there is no run to go on with.
-        PolicyError: CMD-FLT-111, that run, or the report that is published, is of other options or clusters.
+        InputError: there is no run to resume.
+        PolicyError: CMD-FLT-111, the run or the report to publish has other options or clusters.
     """
     request = plan.request
     run = _folder(plan, folder)
@@ -97,10 +97,10 @@ def open_run(plan: Plan, source: FleetSource, folder: Path, context: Context) ->
 
 @contextlib.contextmanager
 def with_workers(run: Run) -> Iterator[Run]:
-    """The run with the workers of a Dask cluster, if its options say so.
+    """Yield the run with the workers of a Dask cluster, if its options request one.
 
     Raises:
-        EnvironmentFault: CMD-FLT-104, Dask is not installed; CMD-FLT-106, the scheduler cannot be used.
+        EnvironmentFault: CMD-FLT-104, Dask is not installed; CMD-FLT-106, the scheduler is not usable.
     """
     options = run.plan.request.dask
     if options is None:
@@ -129,7 +129,7 @@ def _folder(plan: Plan, folder: Path) -> RunFolder:
 
 
 def _check_judged(judged: FleetReport, plan: PlannedRun) -> None:
-    """Refuse a report that does not say what is to be published.
+    """Refuse to publish a report of a different plan.
 
     Raises:
         PolicyError: CMD-FLT-111, it is of other clusters, options or another version.
@@ -139,12 +139,12 @@ def _check_judged(judged: FleetReport, plan: PlannedRun) -> None:
         raise PolicyError(
             "CMD-FLT-111",
             f"the report of {judged.run} cannot be published: clusters, options or the version of commodore differ",
-            hint="give the options and clusters of then; of shards, the report of all of them",
+            hint="use its options and clusters; for shards, use the merged report",
         )
 
 
 def _ledger(plan: Plan, run: RunFolder) -> Ledger:
-    """The ledger of a run. The failed clusters of a wave that stopped it are compiled again; a report is taken over."""
+    """Return the ledger of a run. Failed clusters of its last wave are compiled again; a report is adopted."""
     ledger = Ledger(
         run,
         (
@@ -163,8 +163,8 @@ def _ledger(plan: Plan, run: RunFolder) -> Ledger:
 
 
 def _durations(run: RunFolder) -> dict[str, float]:
-    """The seconds that clusters took in the run before this one; none if its journal is damaged, as they only decide
-    the order.
+    """Return the seconds of each cluster in the previous run; empty if its journal is damaged, as they only affect the
+    order.
     """
     earlier = next((item for item in runs(run.path.parent.parent) if item.name < run.name), None)
     if earlier is None:

@@ -10,13 +10,13 @@ from commodore.base.errors import CommodoreError, EnvironmentFault, ErrorRecord,
 
 State = Literal["unchanged", "changed", "pushed", "failed", "timeout", "cancelled", "not-begun"]
 FAILURES_IN_A_ROW = 3
-"""After so many, what they failed on gets no more clusters."""
+"""The number of consecutive failures after which a machine or worker gets no more clusters."""
 FAILED: tuple[State, ...] = ("failed", "timeout")
 
 
 @dataclass(frozen=True, slots=True)
 class Failure(ErrorRecord):
-    """The error of a cluster; `may_pass` says that another attempt may end otherwise."""
+    """The error of a cluster; `may_pass` is True if another attempt may succeed."""
 
     exit_code: int
     may_pass: bool = False
@@ -31,7 +31,7 @@ class Failure(ErrorRecord):
 
 @dataclass(frozen=True, slots=True)
 class Instances:
-    """Numbers of instances; `remote` of the reused ones came from a remote cache in this run."""
+    """Counts of instances; `remote` counts reused instances from a remote cache in this run."""
 
     json_properties: ClassVar = ("total",)
 
@@ -47,18 +47,18 @@ class Instances:
 
 @dataclass(frozen=True, slots=True)
 class ClusterOutcome:
-    """The outcome of a cluster so far.
+    """The current outcome of a cluster.
 
     Attributes:
         state: `changed` is compiled and not pushed; `pushed` has changed, too.
-        attempts: how often it was begun.
-        seconds: of wall time that the last attempt took.
+        attempts: the number of attempts.
+        seconds: the wall time of the last attempt.
         tree: the SHA-256 of the lines `mode sha256 path` of all files in `manifests/` and `refs/`, sorted by path;
             empty if it has failed.
-        base_commit: what the change is compared with.
-        commit: what was pushed.
-        summary: numbers of files by what happened to them.
-        groups: the changes, by the ids of the groups of equal ones.
+        base_commit: the commit that the change is compared with.
+        commit: the pushed commit.
+        summary: counts of files by kind of change.
+        groups: the ids of the groups of equal changes.
         notices: messages for the end of the run.
     """
 
@@ -82,7 +82,7 @@ class ClusterOutcome:
 
     @property
     def log(self) -> str:
-        """The file with all messages, beside the report."""
+        """The file with all messages, relative to the folder of the report."""
         return f"logs/{self.id}.jsonl"
 
     @property
@@ -91,7 +91,7 @@ class ClusterOutcome:
 
     @property
     def may_pass(self) -> bool:
-        """It has failed for a reason that another attempt may not meet."""
+        """True if another attempt may succeed."""
         return self.state == "failed" and self.error is not None and self.error.may_pass
 
     @property
@@ -99,5 +99,5 @@ class ClusterOutcome:
         return self.error.exit_code if self.error is not None else 0
 
     def failing(self, error: CommodoreError, state: State = "failed") -> ClusterOutcome:
-        """The same cluster after an error."""
+        """Return the outcome after an error."""
         return replace(self, state=state, error=Failure.of(error))

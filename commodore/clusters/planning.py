@@ -1,4 +1,4 @@
-"""The plan of a run: the clusters of each wave, from what a source lists. Nothing is written or compiled."""
+"""The plan of a run: the clusters of each wave, from the list of a source. Nothing is written or compiled."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Plan:
     """The clusters of a run by wave.
 
     Attributes:
-        waves: all waves in their order, with the clusters of all shards.
+        waves: all waves in order, with the clusters of all shards.
     """
 
     request: FleetCompile
@@ -38,11 +38,11 @@ class Plan:
         )
 
     def ids(self, wave: Wave) -> list[str]:
-        """The clusters of a wave in this run's shard."""
+        """Return the clusters of a wave in this run's shard."""
         return [item.id for own, ones in self.own for item in ones if own is wave]
 
     def record(self, started: str) -> PlannedRun:
-        """The plan as it is written down."""
+        """Return the plan as stored on disk."""
         return PlannedRun(
             commodore=__version__,
             started=started,
@@ -58,7 +58,7 @@ def plan_run(request: FleetCompile, source: FleetSource, context: Context) -> Pl
     """Choose the clusters of a run, and assign them to its waves.
 
     Raises:
-        CommodoreError: there are no such clusters, waves or states; or waves hold nothing back.
+        CommodoreError: unknown clusters or waves; unreadable states; or waves that hold nothing back.
     """
     known = [Candidate.of(item) for item in source.list(context)]
     chosen = request.selection.choose(known)
@@ -79,7 +79,7 @@ def plan_run(request: FleetCompile, source: FleetSource, context: Context) -> Pl
 
 
 def _check_names(request: FleetCompile, known: Sequence[Candidate], context: Context) -> None:
-    """Refuse names of waves and clusters in options that do not exist, and a status that no wave waits for.
+    """Refuse unknown waves and clusters in options, and a status that no wave uses.
 
     Raises:
         UsageError: CMD-FLT-090, there is no such wave or cluster; CMD-FLT-121, no wave soaks.
@@ -93,6 +93,6 @@ def _check_names(request: FleetCompile, known: Sequence[Candidate], context: Con
         raise UsageError(
             "CMD-FLT-121",
             "--status is read when a wave has soaked, and no wave soaks",
-            hint="give a wave a `soak` in the file of --waves, or leave --status out",
+            hint="give a wave a `soak` in the file of --waves, or remove --status",
         )
     read_states(request.status, math.inf, context.limits)

@@ -1,4 +1,4 @@
-"""A wave that is judged: its catalogs pushed, and watched until the next wave may begin."""
+"""Publishing of a judged wave: its catalogs are pushed, and soak until the next wave may begin."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def publish(run: Run, wave: Wave, clusters: Sequence[ClusterOutcome], compiled: 
     """Push the catalogs of a wave that have changed.
 
     Args:
-        compiled: what this process has staged; others are compiled again, and pushed if they come out the same.
+        compiled: the catalogs staged by this process; others are compiled again, and pushed if they are unchanged.
     """
     changed = [cluster for cluster in clusters if cluster.state == "changed"]
     if not changed:
@@ -51,7 +51,7 @@ def _publish(run: Run, compiled: Compiled) -> None:
 
 
 def soak(run: Run, wave: Wave, *, is_last: bool) -> str:
-    """Let some time pass after a wave was pushed. Returns the reason why no later wave may begin, or nothing."""
+    """Wait after a wave was pushed. Returns the reason why no later wave may begin, or an empty text."""
     request, state = run.plan.request, run.ledger.state
     pushed = [
         outcome.id for outcome in state.outcomes.values() if outcome.wave == wave.name and outcome.state == "pushed"
@@ -64,17 +64,17 @@ def soak(run: Run, wave: Wave, *, is_last: bool) -> str:
     if request.status:
         ill = list(unhealthy(read_states(request.status, request.status_age, run.context.limits), pushed))
         if ill:
-            return f"wave {wave.name} is not healthy: {some_of(ill)} (go on with --resume {run.folder.name})"
+            return f"wave {wave.name} is not healthy: {some_of(ill)} (continue with --resume {run.folder.name})"
     run.ledger.write("soaked", wave=wave.name)
     return ""
 
 
 def unhealthy(state: FleetState, clusters: Iterable[str]) -> Iterator[str]:
-    """The reasons why clusters are not healthy and in sync. One of which nothing is known is not."""
+    """Return the reasons why clusters are not healthy and in sync. A cluster with unknown state is not."""
     for name in clusters:
         applications = state.cells.get(name)
         if not applications:
-            yield f"{name}: nothing is known"
+            yield f"{name}: unknown"
             continue
         for application, value in sorted(applications.items()):
             if (value.health, value.sync) != ("Healthy", "Synced"):

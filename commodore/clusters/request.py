@@ -27,8 +27,8 @@ class DaskOptions:
 
     Attributes:
         scheduler: the address of a scheduler; empty starts one with workers on this machine.
-        insecure: whether a scheduler on another machine may be reached without TLS.
-        workers: how many clusters are worked on at once, and how many workers are started if no scheduler is given;
+        insecure: allow connections without TLS to a scheduler on another machine.
+        workers: the number of clusters processed at once, and of started workers if no scheduler is given;
             0 for as many as the scheduler has, or one per usable CPU.
     """
 
@@ -42,11 +42,11 @@ class DaskOptions:
         return self.scheduler.startswith("tls://")
 
     def check(self) -> None:
-        """Refuse a scheduler that any process in the network could give tasks to, and so run code on all workers.
+        """Refuse a scheduler that accepts tasks, and so code for all workers, from any process in the network.
 
         Raises:
             UsageError: CMD-FLT-127, its address has another form than `tcp://host:port` or `tls://host:port`.
-            PolicyError: CMD-FLT-105, it is on another machine and reached without TLS.
+            PolicyError: CMD-FLT-105, it is on another machine, without TLS.
         """
         if not self.scheduler:
             return
@@ -78,19 +78,19 @@ class FleetCompile:
     """The options of `fleet compile`.
 
     Attributes:
-        request: how each cluster is compiled. Its workspace is the folder of the run; its cluster is ignored.
+        request: the options for each cluster. Its workspace is the folder of the run; its cluster is ignored.
         approved: names of waves with a manual gate that may be published.
-        ahead: whether clusters of later waves are compiled while earlier ones are judged, published and watched.
-        status: files with the state of applications; with some, a wave must be healthy when it has soaked.
-        status_age: seconds; older files are refused.
-        workers: clusters that are compiled at once; 0 for one per usable CPU.
-        retries: how often a cluster is tried again after an environment's error.
-        timeout: seconds that one attempt at a cluster may take.
-        keep: the part of the clusters' workspaces that stays: all, the state for the next run, or nothing.
-        resume: the run to go on with, empty for the newest unfinished one; None begins a new run.
-        pins: commits of branches and tags, by URL and name; others are asked for.
-        dask: the workers that compile; None for threads of this process.
-        judged: the report of a run whose catalogs are published now, without compiling others.
+        ahead: compile clusters of later waves while earlier waves are judged, published and soaking.
+        status: files with the state of applications; if given, a wave must be healthy after soaking.
+        status_age: the maximum age of status files in seconds.
+        workers: the number of clusters compiled at once; 0 for one per usable CPU.
+        retries: the number of retries of a cluster after an environment error.
+        timeout: the maximum seconds of an attempt.
+        keep: the part of the clusters' workspaces to keep: all, the state for the next run, or nothing.
+        resume: the run to resume, empty for the newest unfinished one; None begins a new run.
+        pins: commits of branches and tags, by URL and name; others are queried.
+        dask: the workers to use; None for threads of this process.
+        judged: the report of a run whose catalogs are published without compiling others.
     """
 
     request: CatalogCompile
@@ -122,10 +122,9 @@ class FleetCompile:
 
     @property
     def deciding(self) -> dict[str, str]:
-        """The digest of each option that decides about the catalogs, or about the waves in which they are pushed, and
-        is not at its default.
+        """Return the digest of each option that affects the catalogs or their waves, and is not at its default.
 
-        An option that a later version adds changes nothing as long as nobody uses it.
+        So an option of a later version changes nothing unless it is used.
         """
         values: dict[str, Any] = {}
         if self.waves != ALL_CLUSTERS:
@@ -138,11 +137,11 @@ class FleetCompile:
 
     @property
     def digest(self) -> str:
-        """The identity of the run but for its clusters: `sha256:` and the digest of `deciding`."""
+        """The identity of the run except for its clusters: `sha256:` and the digest of `deciding`."""
         return f"sha256:{_digest(self.deciding)}"
 
 
-# Caches are left out: jobs of one run may write to them, or only read.
+# Caches are excluded: some jobs of a run may write to them, others only read.
 _NOT_DECIDING = {"cluster", "workspace", "push", "author", "options"}
 _NOT_DECIDING |= {"processes", "verbose", "cached", "shadow", "remote", "allowed"}
 _OPTIONS = {
@@ -158,7 +157,7 @@ _OPTIONS = {
 
 
 def _changed(record: Any) -> dict[str, Any]:
-    """The fields of a record that count when it is compared, and differ from their defaults."""
+    """Return the fields of a record that take part in comparisons and differ from their defaults."""
     changed = {}
     for item in fields(record):
         value = getattr(record, item.name)
@@ -169,7 +168,7 @@ def _changed(record: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value of an option as JSON-ready data, equal for equal values.
+    """Convert the value of an option to JSON-ready data, equal for equal values.
 
     Raises:
         TypeError: its type has no such form.

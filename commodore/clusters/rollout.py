@@ -1,7 +1,6 @@
-"""The waves of a run in their turn: compile, judge, publish, soak. Nothing is pushed that was not judged.
+"""The rollout of a run wave by wave: compile, judge, publish, soak. Only judged catalogs are pushed.
 
-Each step takes the run and the state of its ledger, and writes what it has done there before the next step relies on
-it.
+Each step takes the run and the state of its ledger, and writes its result there before the next step uses it.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from commodore.version import __version__
 
 _GOOD = ("compiled", "published")
 Ask = Callable[[Wave, FleetReport], bool]
-"""Is shown a wave that is good, and says whether to publish it."""
+"""Confirms that a wave within its limits is published."""
 
 
 def roll_out(run: Run, ask: Ask) -> FleetReport:
-    """Compile and publish all waves, as long as they are good. The report is in the folder of the run, too."""
+    """Compile and publish the waves until one fails. The report is also written to the folder of the run."""
     results: dict[str, WaveResult] = {}
     try:
         with with_workers(run) as run:
             _waves(run, ask, results)
         if all(result.state in _GOOD for result in results.values()):
-            run.ledger.end()  # else it can go on once the cause is removed
+            run.ledger.end()  # else it can be resumed once the cause is removed
     except BaseException:
         run.stop()
         _write(run, report_of(run, results))
@@ -46,7 +45,7 @@ def roll_out(run: Run, ask: Ask) -> FleetReport:
 
 
 def _waves(run: Run, ask: Ask, results: dict[str, WaveResult]) -> None:
-    """Add the result of each wave that has its turn."""
+    """Append the result of each wave that is begun."""
     waves = [(wave, run.plan.ids(wave)) for wave, _ in run.plan.own]
     pool = ThreadPoolExecutor(run.work.threads, thread_name_prefix="cluster")
     try:
@@ -62,7 +61,7 @@ def _waves(run: Run, ask: Ask, results: dict[str, WaveResult]) -> None:
             if results[wave.name].state not in _GOOD:
                 break
         if any(not future.done() for future in ahead.values()):
-            run.stop()  # what was begun ahead, of waves that have no turn
+            run.stop()  # clusters of later waves that were begun ahead
     except BaseException:
         run.stop()
         raise
@@ -76,7 +75,7 @@ def _wave(run: Run, wave: Wave, begun: Begun, results: Mapping[str, WaveResult],
     ids = run.plan.ids(wave)
     compiled = finish(run, wave.name, begun)
     if run.is_exhausted:
-        reason = f"{FAILURES_IN_A_ROW} clusters in a row failed as this machine lacks something; no more were begun"
+        reason = f"{FAILURES_IN_A_ROW} clusters in a row failed as this machine is exhausted; no more were begun"
         return replace(result, state="failed", reason=reason)
     if not request.request.push:
         return replace(result, state="compiled")
@@ -98,7 +97,7 @@ def _wave(run: Run, wave: Wave, begun: Begun, results: Mapping[str, WaveResult],
 
 
 def report_of(run: Run, results: Mapping[str, WaveResult]) -> FleetReport:
-    """The report of everything so far."""
+    """Return the report of the run so far."""
     plan, request, state = run.folder.read_plan(), run.plan.request, run.ledger.state
     assert run.shared.answers is not None
     return FleetReport(

@@ -1,7 +1,7 @@
-"""`fleet compile`: all clusters of a run. Plan it, open it, and roll it out; see `docs/explanation/architecture.md`.
+"""`fleet compile`: plan a run, open it, and roll it out; see `docs/explanation/architecture.md`.
 
-A run that was killed at any moment can go on: clusters that are done are not done again, and what was compiled and not
-pushed is compiled again, and pushed if it is what was judged.
+A run that was killed at any moment can be resumed: finished clusters are skipped, and catalogs that were compiled and
+not pushed are compiled again, and pushed if they are equal to the judged ones.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ def compile_fleet(request: FleetCompile, source: FleetSource, ask: Ask, context:
     """Compile the catalogs of many clusters, and publish them wave by wave.
 
     Args:
-        ask: is asked about each wave that is good, before it is published.
+        ask: called to confirm each wave within its limits before it is published.
 
     Returns:
-        what became of each cluster; it is also in the folder of the run.
+        the report with the outcome of each cluster; it is also in the folder of the run.
 
     Raises:
-        CommodoreError: nothing was begun: no such clusters, another run in this folder, another run to go on with.
+        CommodoreError: nothing was begun: unknown clusters, another run in this folder, a different run to resume.
     """
     request.check()
     folder = Workspace.at(request.request.workspace.root / "fleet")

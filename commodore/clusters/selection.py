@@ -15,7 +15,7 @@ from commodore.base.printable import some_of
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A cluster as it is listed. Compiling it shows whether that is complete."""
+    """A listed cluster. Its completeness is checked when it is compiled."""
 
     id: str
     display_name: str
@@ -24,10 +24,10 @@ class Candidate:
 
     @classmethod
     def of(cls, listed: Mapping[str, Any]) -> Candidate:
-        """The candidate that an object of the list stands for.
+        """Create a candidate from an object of the list.
 
         Raises:
-            InputError: its id cannot be the name of a folder.
+            InputError: its id is not a valid folder name.
         """
         facts = listed.get("facts")
         return cls(
@@ -38,7 +38,7 @@ class Candidate:
         )
 
     def has_fact(self, name: str, pattern: str) -> bool:
-        """True if a fact is there and fits a pattern with `*` and `?`."""
+        """Return True if a fact matches a pattern with `*` and `?`."""
         value = self.facts.get(name)
         if value is None or isinstance(value, dict | list):
             return False
@@ -47,14 +47,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One of `of` parts of a fleet; `index` counts from 1."""
+    """A part of a fleet with `of` parts; `index` counts from 1."""
 
     index: int
     of: int
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """A shard written as `2/3`.
+        """Parse a shard such as `2/3`.
 
         Raises:
             UsageError: CMD-FLT-116, the text has another form.
@@ -65,12 +65,12 @@ class Shard:
         raise UsageError("CMD-FLT-116", f"invalid shard {text!r}: expected I/N", hint="write it as 1/3, 2/3 and 3/3")
 
     def holds(self, cluster: str) -> bool:
-        """True if a cluster belongs to it. That does not depend on which other clusters there are."""
+        """Return True if a cluster belongs to the shard, independent of other clusters."""
         return int(hashlib.sha256(cluster.encode()).hexdigest(), 16) % self.of == self.index - 1
 
 
 def parse_fact(text: str) -> tuple[str, str]:
-    """A fact and a pattern for its value, written as `region=eu-*`.
+    """Parse a fact and a pattern for its value, such as `region=eu-*`.
 
     Raises:
         UsageError: CMD-FLT-124, the text has another form.
@@ -83,13 +83,13 @@ def parse_fact(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSelection:
-    """A selection of clusters; what is empty selects all.
+    """A selection of clusters; an empty field selects all.
 
     Attributes:
-        ids: these clusters.
-        tenants: those of one of these tenants.
-        facts: those that have all of these facts, each with a pattern.
-        exclude: but not these.
+        ids: clusters to include.
+        tenants: tenants whose clusters are included.
+        facts: facts that clusters must have, each with a pattern.
+        exclude: clusters to exclude.
     """
 
     ids: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class ClusterSelection:
     exclude: tuple[str, ...] = ()
 
     def choose(self, known: Sequence[Candidate]) -> tuple[Candidate, ...]:
-        """The selected clusters, by id.
+        """Return the selected clusters by id.
 
         Raises:
             InputError: CMD-FLT-100, a cluster is unknown; CMD-FLT-101, a tenant or fact is, or no cluster is left.
@@ -134,7 +134,7 @@ class ClusterSelection:
 
 
 def _unknown_fact(known: Sequence[Candidate], name: str, pattern: str) -> InputError:
-    """The error about a fact that no cluster has, or none with such a value."""
+    """Return the error about an unknown fact or value."""
     names = {fact for item in known for fact in item.facts}
     if name not in names:
         hint = did_you_mean(name, names) or f"there are {some_of(sorted(names)) or 'none'}"

@@ -1,4 +1,4 @@
-"""Sources of clusters: the Lieutenant API, or cluster files. Each object is asked for once."""
+"""Sources of clusters: the Lieutenant API, or cluster files. Each object is read once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from commodore.core.lieutenant import (
     read_cluster_file,
 )
 
-_AT_ONCE = 8  # questions to an API about clusters
+_AT_ONCE = 8  # concurrent requests to the API
 _SUFFIXES = (".yml", ".yaml", ".json")
 
 
@@ -27,18 +27,18 @@ class FleetSource(ClusterSource, Protocol):
     """A source that can list its clusters."""
 
     def list(self, context: Context) -> Sequence[Mapping[str, Any]]:
-        """The objects of all clusters.
+        """Return the objects of all clusters.
 
         Raises:
-            CommodoreError: they are not to be had.
+            CommodoreError: they are unavailable.
         """
 
 
 class ApiFleet:
-    """The clusters of the Lieutenant API. Each tenant is asked for once, and few clusters at the same time.
+    """The clusters of the Lieutenant API. Each tenant is requested once, and few clusters concurrently.
 
     Args:
-        client: asks the API; its creator closes it.
+        client: the client of the API, closed by its creator.
         dynamic_facts: facts for clusters that report none themselves.
     """
 
@@ -60,12 +60,12 @@ class ApiFleet:
         self._client.report_compile(cluster, dict(body))
 
     def cluster(self, cluster_id: str) -> dict[str, Any]:
-        """One cluster's object."""
+        """Return a cluster's object."""
         with self._turns:
             return self._client.cluster(cluster_id)
 
     def tenant(self, tenant_id: str) -> dict[str, Any]:
-        """A tenant's object; if it could not be had, the next cluster asks again."""
+        """Return a tenant's object; after an error, the next cluster requests it again."""
         with self._lock:
             known = self._tenants.get(tenant_id)
             mine = known is None or (known.done() and known.exception() is not None)
@@ -80,10 +80,10 @@ class ApiFleet:
 
 
 class FileFleet:
-    """The clusters of cluster files; reports go nowhere.
+    """The clusters of cluster files; reports are dropped.
 
     Args:
-        files: what they hold.
+        files: the content of the files.
         dynamic_facts: facts for clusters that have none in their file.
 
     Raises:
@@ -115,7 +115,7 @@ class FileFleet:
 
 
 def read_cluster_files(places: Sequence[Path], dynamic_facts: Mapping[str, Any], context: Context) -> FileFleet:
-    """The clusters of files, and of all YAML and JSON files in folders, which come last.
+    """Read the clusters of files, and then of all YAML and JSON files in folders.
 
     Raises:
         EnvironmentFault: a file cannot be read.

@@ -1,4 +1,4 @@
-"""The work on one cluster: compile it up to what would be committed, and publish what was judged, with attempts."""
+"""The work on one cluster: compile and stage its catalog, and publish it once judged, with retries."""
 
 from __future__ import annotations
 
@@ -35,36 +35,36 @@ from commodore.core.sources.git import Git, RemoteAnswers
 Done = TypeVar("Done")
 Keep = Literal["all", "state", "nothing"]
 UNKNOWN_COMMIT = ""
-"""Stands for a commit that another process may have pushed, whose name is not known."""
+"""A commit with unknown id that another process may have pushed."""
 
-_MORE_TIME = "look at its log, or give it more time with --timeout"
-_SPREAD = 0.25  # of a pause, up or down, so that not all clusters try again at once
+_MORE_TIME = "see its log, or increase --timeout"
+_SPREAD = 0.25  # jitter of a pause, so that not all clusters retry at once
 
 
 class Work(Protocol):
-    """Works on clusters: in this process, or elsewhere. See `ClusterWork`."""
+    """Compiles and publishes clusters, in this process or on other machines. See `ClusterWork`."""
 
     @property
     def threads(self) -> int:
-        """The number of clusters that are worked on at once."""
+        """The number of clusters processed at once."""
 
     def compile(self, outcome: ClusterOutcome, context: Context) -> Compiled:
-        """Compile a cluster; whatever is wrong is in the outcome."""
+        """Compile a cluster; the outcome has its errors."""
 
     def publish(
         self, compiled: Compiled, commits: Sequence[str], before_push: Callable[[str], None], context: Context
     ) -> ClusterOutcome:
-        """Push the trees of a cluster that were judged, and nothing else."""
+        """Push the judged trees of a cluster, and nothing else."""
 
     def close(self) -> None:
-        """End what works elsewhere."""
+        """Stop the workers."""
 
 
 class ThreadEvents:
     """Route events of shared objects, such as the engine, to the cluster that the current thread works on.
 
     Args:
-        others: gets the events of other threads.
+        others: receives the events of other threads.
     """
 
     def __init__(self, others: Announce) -> None:
@@ -72,12 +72,12 @@ class ThreadEvents:
         self._local = threading.local()
 
     def announce(self, event: Event) -> None:
-        """Pass an event on."""
+        """Pass an event to the listener of the current thread."""
         getattr(self._local, "announce", self._others)(event)
 
     @contextlib.contextmanager
     def announcing(self, announce: Announce) -> Iterator[None]:
-        """Give this thread's events to another listener for a while."""
+        """Pass this thread's events to another listener within the block."""
         self._local.announce = announce
         try:
             yield
@@ -87,19 +87,19 @@ class ThreadEvents:
 
 @dataclass(frozen=True, slots=True)
 class ClusterWork:
-    """Works on clusters, in several threads at once.
+    """Compile and publish clusters, in several threads at once.
 
     Attributes:
-        request: how each of them is compiled; its cluster and workspace are ignored.
-        clusters: the folder with a workspace for each.
-        shared: what they have in common.
+        request: the options for each cluster; its cluster and workspace are ignored.
+        clusters: the folder with a workspace for each cluster.
+        shared: the resources that clusters share.
         events: the router of the shared engine's events.
-        log: the file for what is announced about a cluster.
-        retries: how often a cluster is tried again after an environment's error.
-        timeout: seconds that one attempt may take.
-        stopped: is set when the run is to end.
-        threads: how many clusters are worked on at once.
-        keep: what stays of a workspace that is done: all, what the next run needs to know (`state`), or nothing.
+        log: returns the file for the events of a cluster.
+        retries: the number of retries of a cluster after an environment error.
+        timeout: the maximum seconds of an attempt.
+        stopped: set to stop the run.
+        threads: the number of clusters processed at once.
+        keep: the part of a finished workspace to keep: all, the state for the next run, or nothing.
     """
 
     request: CatalogCompile
@@ -120,17 +120,17 @@ class ClusterWork:
         return self.shared.answers
 
     def compile(self, outcome: ClusterOutcome, context: Context) -> Compiled:
-        """Compile a cluster; whatever is wrong is in the outcome."""
+        """Compile a cluster; the outcome has its errors."""
 
         def attempt(context: Context) -> Compiled:
-            known = _Remembering(self.source)
+            known = _RecordingSource(self.source)
             staged = stage_catalog(self._request(outcome), known, self.shared, context)
             assert known.cluster is not None, "it was compiled"
             return compiled(outcome, staged, known.cluster)
 
         try:
             with self._logged(outcome, context) as context:
-                done, attempts, seconds = self._tried(outcome, attempt, context)
+                done, attempts, seconds = self._retry(outcome, attempt, context)
             done = replace(done, outcome=replace(done.outcome, attempts=attempts, seconds=seconds))
         except _Failed as failed:
             done = Compiled(failed.outcome)
@@ -141,14 +141,14 @@ class ClusterWork:
     def publish(
         self, compiled: Compiled, commits: Sequence[str], before_push: Callable[[str], None], context: Context
     ) -> ClusterOutcome:
-        """Push the trees of a cluster that were judged, and nothing else.
+        """Push the judged trees of a cluster, and nothing else.
 
-        If they are not staged in this process any more, or a push has failed, they are compiled again: only the same
-        trees are pushed then, and only on top of the commit that they were compared with.
+        If they are not staged in this process any more, or a push has failed, they are compiled again. Only equal trees
+        are pushed then, and only on top of the commit that they were compared with.
 
         Args:
-            commits: those that may have been pushed already, by a process that was killed; perhaps `UNKNOWN_COMMIT`.
-            before_push: is given each commit before it is pushed.
+            commits: commits that a killed process may have pushed already; may include `UNKNOWN_COMMIT`.
+            before_push: called with each commit before it is pushed.
         """
         item, staged, pushed = compiled.outcome, compiled.staged, list(commits)
 
@@ -165,29 +165,29 @@ class ClusterWork:
             if now is None:
                 now = self._stage_again(item, context)
                 if not now.result.change.changed:
-                    return _settled(item, now, pushed, context)
+                    return _no_push_outcome(item, now, pushed, context)
                 if not now.clone.empty and now.clone.sha != item.base_commit:
                     raise moved_meanwhile(now.clone, item.base_commit, now.clone.sha, context)
             url = now.clone.remote
             try:
                 change = publish_catalog(now, self.source, context, note).change
             except CommodoreError:
-                self.answers.forget(url)  # the remote may have more by now than when it was asked
+                self.answers.forget(url)  # the remote may have changed since it was queried
                 raise
-            if not change.pushed:  # the remote has these trees by now
-                return _found(item, change.committed_sha or "", pushed)
+            if not change.pushed:  # the remote has these trees already
+                return _same_trees_outcome(item, change.committed_sha or "", pushed)
             return replace(item, state="pushed", commit=change.committed_sha or "")
 
         try:
             with self._logged(item, context) as context:
-                done, _, _ = self._tried(item, attempt, context)
+                done, _, _ = self._retry(item, attempt, context)
         except _Failed as failed:
             done = replace(failed.outcome, seconds=item.seconds, attempts=item.attempts)
         self._clean(done, context)
         return done
 
     def _clean(self, outcome: ClusterOutcome, context: Context) -> None:
-        """Remove what is not to be kept of a workspace, but for a report that Lieutenant could not take yet."""
+        """Remove the parts of a workspace that are not kept. A report still to be sent to Lieutenant is preserved."""
         workspace = self.workspace(outcome.id)
         if self.keep == "all" or outcome.state == "cancelled" or not workspace.root.is_dir():
             return
@@ -202,15 +202,15 @@ class ClusterWork:
                 remove_tree(workspace.root)
 
     def close(self) -> None:
-        """Does nothing: what is shared is ended by its owner."""
+        """Do nothing: shared resources are closed by their owner."""
 
     def _stage_again(self, outcome: ClusterOutcome, context: Context) -> StagedCatalog:
         staged = stage_catalog(self._request(outcome), self.source, self.shared, context)
         if tree_digest(staged.request.workspace) != outcome.tree:
             raise PolicyError(
                 "CMD-FLT-110",
-                f"the catalog of {outcome.id} is not the one that was judged",
-                hint="nothing of it was pushed; begin a new run, which judges what it is now",
+                f"the catalog of {outcome.id} differs from the judged one",
+                hint="nothing of it was pushed; start a new run to judge the current catalog",
                 locations=[str(staged.clone.path)],
             )
         return staged
@@ -219,12 +219,12 @@ class ClusterWork:
         return replace(self.request, cluster=outcome.id, workspace=self.workspace(outcome.id))
 
     def workspace(self, cluster: str) -> Workspace:
-        """The workspace of a cluster."""
+        """Return the workspace of a cluster."""
         return Workspace.at(self.clusters / cluster)
 
     @contextlib.contextmanager
     def _logged(self, outcome: ClusterOutcome, context: Context) -> Iterator[Context]:
-        """The context of one cluster: what is announced goes to its log, too, with its name to the run's listener."""
+        """Yield the context of a cluster: its events go to its log, and to the run's listener with its name."""
         path, lock = self.log(outcome.id), threading.Lock()
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
@@ -238,13 +238,13 @@ class ClusterWork:
             with self.events.announcing(on_event):
                 yield context.with_announce(on_event)
 
-    def _tried(
+    def _retry(
         self, item: ClusterOutcome, attempt: Callable[[Context], Done], context: Context
     ) -> tuple[Done, int, float]:
-        """The result of an attempt, the number of attempts that it took, and the seconds of the last one.
+        """Repeat an attempt until it succeeds. Returns its result, the number of attempts, and the last one's seconds.
 
         Raises:
-            _Failed: none was good.
+            _Failed: no attempt succeeded.
         """
         number = 0
         while True:
@@ -271,7 +271,7 @@ class ClusterWork:
             self.answers.forget()
 
     def pause(self, failed: ClusterOutcome, context: Context) -> None:
-        """Announce that a cluster is tried again, and wait until then, or until the run is to end."""
+        """Announce a retry of a cluster, and wait for it, or until the run is stopped."""
         pauses = context.limits.fleet_pauses
         pause = pauses[min(failed.attempts, len(pauses)) - 1] * random.uniform(1 - _SPREAD, 1 + _SPREAD)  # noqa: S311 - no secret
         assert failed.error is not None
@@ -287,7 +287,7 @@ class _Failed(Exception):
 
 
 class _Limit:
-    """A context whose programs are ended after some seconds."""
+    """A context whose programs are stopped after some seconds."""
 
     def __init__(self, context: Context, seconds: float) -> None:
         self.context = context.nested()
@@ -307,8 +307,8 @@ class _Limit:
 
 
 @dataclass(slots=True)
-class _Remembering:
-    """A source that keeps the cluster that it was asked for."""
+class _RecordingSource:
+    """A source that records the loaded cluster."""
 
     source: ClusterSource
     cluster: Cluster | None = None
@@ -321,30 +321,32 @@ class _Remembering:
         self.source.report(cluster, body)
 
 
-def _settled(outcome: ClusterOutcome, staged: StagedCatalog, pushed: Sequence[str], context: Context) -> ClusterOutcome:
-    """The outcome where the remote has the trees already: by a push of this run, or by another one."""
+def _no_push_outcome(
+    outcome: ClusterOutcome, staged: StagedCatalog, pushed: Sequence[str], context: Context
+) -> ClusterOutcome:
+    """Return the outcome if the remote has the trees already, by a push of this run or of another one."""
     clone = staged.clone
     git = Git(clone.path, context)
     for commit in filter(None, pushed):
         if git.run(["merge-base", "--is-ancestor", commit, clone.sha], check=False).returncode == 0:
             return replace(outcome, state="pushed", commit=commit)
-    return _found(outcome, clone.sha, pushed)
+    return _same_trees_outcome(outcome, clone.sha, pushed)
 
 
-def _found(outcome: ClusterOutcome, commit: str, pushed: Sequence[str]) -> ClusterOutcome:
-    """The outcome where the remote's newest commit has the trees: a worker may have pushed it, and ended then."""
+def _same_trees_outcome(outcome: ClusterOutcome, commit: str, pushed: Sequence[str]) -> ClusterOutcome:
+    """Return the outcome if the remote's newest commit has the trees: a worker may have pushed it and died."""
     ours = UNKNOWN_COMMIT in pushed and commit != outcome.base_commit
     return replace(outcome, state="pushed" if ours else "unchanged", commit=commit)
 
 
 def _has_moved(staged: StagedCatalog, context: Context) -> bool:
-    """True if the clone is at another commit than the change was staged on: another process has committed it."""
+    """Return True if another process has committed to the clone since the change was staged."""
     head = Git(staged.clone.path, context).run(["rev-parse", "--verify", "--quiet", "HEAD"], check=False)
     return head.text != staged.clone.sha
 
 
 def _as_error(error: Exception, cluster: str) -> CommodoreError:
-    """Any exception as an error that can be reported: one cluster's bug is no other's."""
+    """Convert any exception to a reportable error, so that a bug in one cluster does not affect others."""
     if isinstance(error, Findings):
         return error
     if isinstance(error, CommodoreError):
@@ -352,5 +354,5 @@ def _as_error(error: Exception, cluster: str) -> CommodoreError:
     return refusal(error) or InternalError(
         "CMD-FLT-119",
         f"internal error in cluster {cluster}: {type(error).__name__}: {error}",
-        hint="set COMMODORE_TRACEBACK=1, compile the cluster alone, and report what it shows",
+        hint="set COMMODORE_TRACEBACK=1, compile the cluster alone, and report the output",
     )

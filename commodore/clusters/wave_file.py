@@ -1,4 +1,4 @@
-"""Waves out of a file: one that lists them, or the configuration of a fleet, whose sequence has them."""
+"""Waves from a file: a list of waves, or the sequence of a fleet's configuration."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _CONFIG = ("config", "config.yaml")
 
 
 def read_waves(path: Path, level: str, limits: Limits) -> tuple[Wave, ...]:
-    """The waves of a file.
+    """Read the waves of a file.
 
     Args:
-        level: of `config/config.yaml`, the dimension whose nodes are the waves; empty for the first.
+        level: for `config/config.yaml`, the dimension whose nodes are the waves; empty for the first.
 
     Raises:
         InputError: CMD-FLT-103, waves are named twice or contradict themselves; else as `read_document`, and of a
@@ -54,7 +54,7 @@ def read_waves(path: Path, level: str, limits: Limits) -> tuple[Wave, ...]:
 
 
 def _of_sequence(config: FleetConfig, level: str) -> list[Wave]:
-    """A wave for each node of a dimension, whose clusters have facts named like the dimensions."""
+    """Return a wave for each node of a dimension, selecting clusters by facts named like the dimensions."""
     dimension = level or config.dimensions[0]
     if dimension not in config.dimensions:
         raise UsageError(
@@ -86,7 +86,7 @@ def _wave(entry: Mapping[str, Any]) -> Wave:
     percent, count = clusters.get("percent"), clusters.get("count")
     most = Amount(percent, percent=True) if percent is not None else None if count is None else Amount(count)
     failures = Amount.parse(str(entry.get("max_failures", 0)))
-    assert failures is not None, "the schema lets nothing else pass"
+    assert failures is not None, "the schema allows nothing else"
     return Wave(
         name=entry["name"],
         clusters=Match(

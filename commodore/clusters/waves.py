@@ -1,4 +1,4 @@
-"""The waves of a run: which clusters go first, and what must hold before the next ones follow."""
+"""The waves of a run: the order of clusters, and the conditions between waves."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _AMOUNT = re.compile(r"[0-9]+%?")
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number of clusters, or a part of them in percent."""
+    """A number or a percentage of clusters."""
 
     number: int
     percent: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Amount | None:
-        """`3` or `10%`; None for anything else."""
+        """Parse `3` or `10%`; None for anything else."""
         if not _AMOUNT.fullmatch(text):
             return None
         amount = cls(int(text.rstrip("%")), text.endswith("%"))
         return amount if not amount.percent or amount.number <= 100 else None
 
     def of(self, clusters: int) -> int:
-        """The number that it is of so many clusters."""
+        """Return the number for so many clusters."""
         return self.number * clusters // 100 if self.percent else self.number
 
     def __str__(self) -> str:
@@ -42,7 +42,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The clusters of a wave: all for which everything holds that is given."""
+    """The clusters of a wave: all that match every given condition."""
 
     ids: tuple[str, ...] = ()
     tenants: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Match:
         return self == Match()
 
     def choose(self, left: Sequence[Candidate]) -> list[Candidate]:
-        """Its part of the clusters that are left; if it takes only some, the first by the hash of their ids."""
+        """Choose from the remaining clusters; a limited number is taken by the hash of their ids."""
         fitting = [item for item in left if self._fits(item)]
         if self.most is None:
             return fitting
@@ -71,16 +71,16 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Wave:
-    """Clusters that are compiled, judged and published together.
+    """A group of clusters that are compiled, judged and published together.
 
     Attributes:
-        max_failures: with more clusters that fail, nothing of the wave is pushed, and no later wave is begun.
-        max_changed: with more clusters that change, the same; None for any number.
-        manual: it is pushed only if its name is approved.
+        max_failures: with more failed clusters, nothing of the wave is pushed, and no later wave begins.
+        max_changed: the same limit for changed clusters; None for any number.
+        manual: the wave is pushed only with approval.
         soak: seconds to wait after it was pushed, before the next wave begins.
-        parallel: how many clusters are pushed at once.
-        origin: what describes it: a file of waves, the sequence of a fleet, or an option of the command line.
-        place: where it is described, for errors.
+        parallel: the number of clusters pushed at once.
+        origin: its definition: a file of waves, the sequence of a fleet, or a command line option.
+        place: the place of its definition, for errors.
     """
 
     name: str
@@ -95,11 +95,11 @@ class Wave:
 
 
 ALL_CLUSTERS: tuple[Wave, ...] = (Wave("all"),)
-"""Every cluster at once."""
+"""A single wave of all clusters."""
 
 
 def canary(text: str) -> tuple[Wave, ...]:
-    """Two waves, the first of a number of clusters (`5`, `10%`) or of these (`c-one,c-two`).
+    """Return two waves, the first with a number of clusters (`5`, `10%`) or the given ones (`c-one,c-two`).
 
     Raises:
         UsageError: CMD-FLT-121, no cluster is named.
@@ -109,16 +109,16 @@ def canary(text: str) -> tuple[Wave, ...]:
     if amount is None and (not names or text.endswith("%")):
         raise _wrong_option(f"--canary {text!r}: expected a number, a percentage up to 100%, or ids of clusters")
     if amount is not None and not amount.number:
-        raise _wrong_option(f"--canary {text} takes no cluster: nothing would be tried before all clusters are pushed")
+        raise _wrong_option(f"--canary {text} selects no cluster: nothing is tested before all clusters are pushed")
     first = Match(ids=names) if amount is None else Match(most=amount)
     return Wave("canary", first, origin="option"), Wave("rest", origin="option")
 
 
 def allow_failures(waves: Sequence[Wave], text: str) -> tuple[Wave, ...]:
-    """The waves with another number of clusters that may fail.
+    """Return the waves with another limit of failed clusters.
 
     Raises:
-        UsageError: CMD-FLT-121, that is no number or percentage.
+        UsageError: CMD-FLT-121, it is not a number or percentage.
     """
     amount = Amount.parse(text)
     if amount is None:
@@ -127,29 +127,29 @@ def allow_failures(waves: Sequence[Wave], text: str) -> tuple[Wave, ...]:
 
 
 def assign(clusters: Sequence[Candidate], waves: Sequence[Wave]) -> list[tuple[Wave, tuple[Candidate, ...]]]:
-    """The clusters of each wave; one that fits several belongs to the first.
+    """Return the clusters of each wave; a cluster that matches several waves belongs to the first.
 
     Raises:
-        InputError: CMD-FLT-103, a cluster belongs to none.
+        InputError: CMD-FLT-103, a cluster belongs to no wave.
     """
     assigned, left = _divide(clusters, waves)
     if left:
         raise InputError(
             "CMD-FLT-103",
             f"these clusters belong to no wave: {some_of([item.id for item in left])}",
-            hint="let the last wave have `clusters: {}`, which are all that are left, or choose fewer clusters",
+            hint="give the last wave `clusters: {}`, which matches all remaining clusters, or choose fewer clusters",
         )
     return assigned
 
 
 def check_waves(waves: Sequence[Wave], known: Sequence[Candidate], chosen: Sequence[Candidate]) -> None:
-    """Refuse waves that hold nothing back, or name what does not exist: a misspelt canary would be no canary.
+    """Refuse waves that hold nothing back, or have unknown names: a misspelt canary would test nothing.
 
     Waves of a file must make sense for all known clusters, because a file serves for several selections; those of
     options for the chosen ones.
 
     Raises:
-        CommodoreError: CMD-FLT-121, every wave with such a fault.
+        CommodoreError: CMD-FLT-121, for each such wave.
     """
     clusters = chosen if any(wave.origin == "option" for wave in waves) else known
     problems = [problem for wave in waves for problem in _unknown_names(wave, clusters)]
@@ -167,17 +167,17 @@ def _unknown_names(wave: Wave, clusters: Sequence[Candidate]) -> Iterator[Commod
             if name not in existing:
                 chosen = f"chosen {kind}" if wave.origin == "option" else kind
                 hint = did_you_mean(name, existing) or f"there are {some_of(sorted(existing))}"
-                yield _wrong_wave(wave, f"names {name!r}, and there is no such {chosen}", hint)
+                yield _wrong_wave(wave, f"names {name!r}, an unknown {chosen}", hint)
 
 
 def _pointless(waves: Sequence[Wave], clusters: Sequence[Candidate]) -> Iterator[CommodoreError]:
-    """The errors of waves that have no cluster, or leave none to the later ones."""
+    """Return the errors of waves without clusters, and of waves that leave none for later waves."""
     assigned, _ = _divide(clusters, waves)
     for wave, ones in assigned:
         if not ones and not wave.clusters.is_all and wave.origin != "sequence":
-            reason = "those that fit belong to earlier waves" if wave.clusters.choose(clusters) else "none fits"
+            reason = "matching clusters belong to earlier waves" if wave.clusters.choose(clusters) else "none fits"
             yield _wrong_wave(
-                wave, f"has no cluster: {reason}", "correct its clusters, or leave it out; nothing was pushed"
+                wave, f"has no cluster: {reason}", "correct its clusters, or remove it; nothing was pushed"
             )
     fewest = 1 if waves[0].origin == "option" else 2
     for wave, ones in assigned[:-1]:
@@ -202,7 +202,7 @@ def _wrong_option(message: str) -> UsageError:
 def _divide(
     clusters: Sequence[Candidate], waves: Sequence[Wave]
 ) -> tuple[list[tuple[Wave, tuple[Candidate, ...]]], list[Candidate]]:
-    """The clusters of each wave, and those of none."""
+    """Return the clusters of each wave, and the remaining clusters."""
     left = list(clusters)
     assigned = []
     for wave in waves:

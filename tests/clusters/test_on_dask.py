@@ -195,7 +195,7 @@ def test_an_address_that_is_none(address: str) -> None:
 def test_a_tls_address_needs_certificates(tmp_path: Path) -> None:
     """Dask itself ends with a TypeError, and does not end its client."""
     world = FleetWorld(tmp_path, 1)
-    with pytest.raises(EnvironmentFault, match="names no certificates for TLS") as error:
+    with pytest.raises(EnvironmentFault, match="has no TLS certificates") as error:
         world.run(dask=DaskOptions("tls://127.0.0.1:1"))
     assert error.value.code == "CMD-FLT-106"
     assert "DASK_DISTRIBUTED__COMM__TLS__CA_FILE" in str(error.value.hint)

@@ -206,7 +206,7 @@ def test_a_wave_must_be_healthy_when_it_has_soaked(tmp_path: Path) -> None:
     report = world.run(*waves, **asked)
     assert [wave.state for wave in report.waves] == ["refused", "not-begun"]
     assert (report.waves[0].reason.partition(" (")[0], report.exit_code) == (
-        "wave canary is not healthy: c-1: nothing is known",
+        "wave canary is not healthy: c-1: unknown",
         1,
     )
     say(c_1={"health": "Degraded", "sync": "Synced"})

@@ -118,17 +118,17 @@ REST = Wave("rest")
 @pytest.mark.parametrize(
     ("waves", "said", "hint"),
     [
-        (canary("c-9"), "--canary names 'c-9', and there is no such chosen cluster", "did you mean 'c-3'"),
-        (canary("c-1,c-9"), "--canary names 'c-9', and there is no such chosen cluster", "did you mean 'c-3'"),
+        (canary("c-9"), "--canary names 'c-9', an unknown chosen cluster", "did you mean 'c-3'"),
+        (canary("c-1,c-9"), "--canary names 'c-9', an unknown chosen cluster", "did you mean 'c-3'"),
         (canary("3"), "--canary takes all 3 clusters: none is held back for wave rest", "fewer"),
         (canary("100%"), "--canary takes all 3 clusters: none is held back for wave rest", "fewer"),
         (canary("c-1,c-2,c-3"), "--canary takes all 3 clusters: none is held back for wave rest", "fewer"),
-        ((Wave("a", Match(ids=("c-1", "c-9"))), REST), "wave a names 'c-9', and there is no such cluster", "'c-3'"),
-        ((Wave("a", Match(tenants=("t-aa",))), REST), "wave a names 't-aa', and there is no such tenant", "'t-a'"),
+        ((Wave("a", Match(ids=("c-1", "c-9"))), REST), "wave a names 'c-9', an unknown cluster", "'c-3'"),
+        ((Wave("a", Match(tenants=("t-aa",))), REST), "wave a names 't-aa', an unknown tenant", "'t-a'"),
         ((Wave("a", Match(facts=(("canry", "true"),))), REST), "wave a has no cluster: none fits", "correct"),
         (
             (Wave("a", Match(ids=("c-1",))), Wave("b", Match(ids=("c-1",))), REST),
-            "wave b has no cluster: those that fit belong to earlier waves",
+            "wave b has no cluster: matching clusters belong to earlier waves",
             "correct",
         ),
         ((Wave("a", Match(most=Amount(9))), REST), "wave a takes all 3 clusters: none is held back", "fewer"),

@@ -16,20 +16,20 @@ from commodore.core.review import FileGroup
 from commodore.core.sources.git import Pin
 
 REPORT = "fleet-report"
-"""The name of its document."""
+"""The name of the report's document."""
 WaveState = Literal["failed", "refused", "interrupted", "not-begun", "compiled", "published"]
 
 
 @dataclass(frozen=True, slots=True)
 class WaveResult:
-    """The outcome of a wave, after what decided about it.
+    """The outcome of a wave, with its limits.
 
     Attributes:
         gate: `manual` if it had to be approved.
         state: `compiled` (nothing was to be pushed), `published`, `failed`, `refused` (not approved, or not
             healthy after it was pushed), `interrupted`, or `not-begun`.
         reason: why it was not published.
-        exit_code: what the wave itself adds to those of its clusters.
+        exit_code: of the wave itself, in addition to its clusters'.
     """
 
     name: str
@@ -58,7 +58,7 @@ class PinnedRef:
 
 @dataclass(frozen=True, slots=True)
 class ErrorGroup(ErrorRecord):
-    """An error that several clusters have in common."""
+    """An error shared by several clusters."""
 
     clusters: tuple[str, ...]
 
@@ -71,14 +71,14 @@ class FleetReport:
         run: its name.
         started, finished: times in UTC (RFC 3339).
         commodore: the version that compiled.
-        options_digest: `sha256:` and the digest of the options that decide about catalogs; the same for all shards of
+        options_digest: `sha256:` and the digest of the options that affect catalogs; the same for all shards of
             one plan.
-        planned: how many clusters were to be compiled in all shards.
+        planned: the number of planned clusters in all shards.
         push: whether catalogs were to be pushed.
         shard: None for all of the fleet.
-        pins: the commits of all branches and tags, which `--pins` takes.
+        pins: the commits of all branches and tags, for `--pins`.
         groups: equal changes.
-        totals: how many clusters of the run have each state; `clusters` may be some of them only.
+        totals: the number of clusters of the run by state; `clusters` may be a subset.
     """
 
     json_properties: ClassVar = ("errors",)
@@ -100,14 +100,14 @@ class FleetReport:
 
     @property
     def exit_code(self) -> int:
-        """0 if all is well, else the highest of the clusters' codes, and of the waves' own."""
+        """The highest exit code of clusters and waves; 0 without errors."""
         return max(
             (*(cluster.exit_code for cluster in self.clusters), *(wave.exit_code for wave in self.waves)), default=0
         )
 
     @property
     def errors(self) -> tuple[ErrorGroup, ...]:
-        """Equal errors, each once with its clusters; those of most clusters first."""
+        """Equal errors with their clusters, most clusters first."""
         errors: dict[tuple[str, str], tuple[ErrorRecord, list[str]]] = {}
         for cluster in self.clusters:
             if cluster.error is not None:
@@ -121,15 +121,15 @@ class FleetReport:
 
 
 def report_bytes(report: FleetReport) -> bytes:
-    """The content of a file with a report."""
+    """Serialise a report."""
     return document_text(REPORT, report).encode() + b"\n"
 
 
 def pins_of(pins: Mapping[Pin, str]) -> tuple[PinnedRef, ...]:
-    """Pins as they stand in reports."""
+    """Return pins in the form of reports."""
     return tuple(PinnedRef(url, ref, commit) for (url, ref), commit in sorted(pins.items()))
 
 
 def as_pins(entries: Iterable[PinnedRef]) -> dict[Pin, str]:
-    """Pins of a report as the store of repositories takes them."""
+    """Return the pins of a report in the form of the repository store."""
     return {(entry.url, entry.ref): entry.commit for entry in entries}

@@ -1,4 +1,4 @@
-"""The report as text, and as Markdown: changes with their clusters, failures, and what was pushed."""
+"""The report as text and as Markdown: changes with their clusters, failures, and pushes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Line = tuple[str, str]
 
 
 def render_text(report: FleetReport, *, full: bool = False) -> Iterator[Line]:
-    """The lines of a report.
+    """Return the lines of a report.
 
     Args:
         full: name all clusters of each group.
@@ -62,7 +62,7 @@ def _groups(number: int, groups: Sequence[FileGroup], report: FleetReport, full:
 
 
 def _clusters(ids: Sequence[str], report: FleetReport, full: bool) -> str:
-    """`11 clusters of 12 (t-a 7, t-b 4)`, or the ids of a few."""
+    """Format clusters as `11 clusters of 12 (t-a 7, t-b 4)`, or as a few ids."""
     if full or len(ids) <= _NAMED:
         return ", ".join(ids)
     names = set(ids)
@@ -84,7 +84,7 @@ def _errors(report: FleetReport) -> Iterator[Line]:
 
 
 def render_markdown(report: FleetReport, budget: int = COMMENT_BYTES) -> str:
-    """The report in at most `budget` bytes; what does not fit is left out as a whole, and counted."""
+    """Render the report in at most `budget` bytes; sections that do not fit are omitted and counted."""
     lines = [(kind, printable_lines(text)) for kind, text in render_text(report)]
     blocks = []
     for is_plain, part in groupby(lines, key=lambda line: line[0] in ("plain", "title", "error")):

@@ -1,4 +1,4 @@
-"""Reports that were written before: read, merged, narrowed."""
+"""Stored reports: reading, merging and filtering."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from commodore.clusters.report.model import REPORT, FleetReport, WaveResult, Wav
 from commodore.core.review import merge_groups
 
 _STATES: tuple[WaveState, ...] = get_args(WaveState)
-"""The worst first: that of a merged wave is the worst of its shards."""
+"""From worst to best: the state of a merged wave is the worst of its shards."""
 
 
 def report_file(root: Path, run: str) -> Path:
-    """The report of a run below the working directory `root`; of the newest one with a report if `run` is empty.
+    """Return the report of a run below the working directory `root`; without `run`, of the newest run with a report.
 
     Raises:
         InputError: CMD-FLT-115, there is no such report.
@@ -36,11 +36,11 @@ def report_file(root: Path, run: str) -> Path:
 
 
 def read_report(path: Path) -> FleetReport:
-    """A report that was written before.
+    """Read a stored report.
 
     Raises:
         EnvironmentFault: it cannot be read.
-        InputError: CMD-FLT-113, it is no report.
+        InputError: CMD-FLT-113, it is not a report.
     """
     with guard_disk(path):
         text = path.read_bytes()
@@ -49,14 +49,14 @@ def read_report(path: Path) -> FleetReport:
     except (ValueError, TypeError, RecursionError):
         raise InputError(
             "CMD-FLT-113",
-            f"{path} is no report of a fleet",
-            hint="name a file that `fleet compile --report` of this version has written",
+            f"{path} is not a fleet report",
+            hint="pass a file written by `fleet compile --report` of this version",
             locations=[str(path)],
         ) from None
 
 
 def merge_reports(reports: Sequence[FleetReport], context: Context) -> FleetReport:
-    """One report of all shards of one plan, whatever their order.
+    """Merge the reports of all shards of one plan, in any order.
 
     Raises:
         InputError: CMD-FLT-122, they are not all the shards of one plan.
@@ -68,7 +68,7 @@ def merge_reports(reports: Sequence[FleetReport], context: Context) -> FleetRepo
         raise _wrong("they are of different options, clusters or versions of commodore")
     of = first.shard.of if first.shard else 0
     if [item.shard and item.shard.index for item in ordered] != list(range(1, of + 1)):
-        raise _wrong(f"there must be one report of each of {of} shards" if of else "they are of no shards")
+        raise _wrong(f"there must be one report of each of {of} shards" if of else "they are not reports of shards")
     clusters = sorted((cluster for report in ordered for cluster in report.clusters), key=lambda item: item.id)
     ids = [cluster.id for cluster in clusters]
     if len(set(ids)) != len(ids) or len(ids) != first.planned:
@@ -90,7 +90,7 @@ def merge_reports(reports: Sequence[FleetReport], context: Context) -> FleetRepo
 
 
 def _pins(reports: Sequence[FleetReport], context: Context) -> dict[tuple[str, str], str]:
-    """The pins of all shards; where two differ, that of the first shard."""
+    """Return the pins of all shards; the first shard takes precedence."""
     pins: dict[tuple[str, str], str] = {}
     for report in reports:
         for pin in report.pins:
@@ -122,8 +122,7 @@ def _wrong(why: str) -> InputError:
 def narrow_report(
     report: FleetReport, *, clusters: Collection[str], group: str | None, changed: bool, failed: bool
 ) -> FleetReport:
-    """The report of some clusters: of these, of those that have a change in common, that change, or have failed. Its
-    totals are those of the run.
+    """Filter a report by cluster ids, group of equal changes, changed or failed clusters. Its totals are unchanged.
 
     Raises:
         InputError: CMD-FLT-100, the report has no such cluster; CMD-FLT-120, no such group.
