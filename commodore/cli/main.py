@@ -1,4 +1,4 @@
-"""The front door: options of the whole program, groups of commands, and what happens when one fails."""
+"""The entry point: options of the whole program, groups of commands, and error handling."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
         ),
         "config": LazyCommand("commodore.cli.machine.config:config", "Show the options that are set, and where."),
         "doctor": LazyCommand(
-            "commodore.cli.machine.doctor:doctor", "Check what a compile needs, and show how to fix it."
+            "commodore.cli.machine.doctor:doctor", "Check the requirements of a compile, and show fixes."
         ),
         "explain": LazyCommand("commodore.cli.machine.explain:explain", "Explain an error code."),
         "fleet": LazyCommand(
@@ -67,12 +67,10 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
         "fetch-token": LazyCommand("commodore.cli.machine.login:fetch_token", "Print a token for the Lieutenant API."),
         "login": LazyCommand("commodore.cli.machine.login:login", "Log in to the Lieutenant API."),
         "logout": LazyCommand("commodore.cli.machine.login:logout", "Log out of the Lieutenant API."),
-        "observe": LazyCommand(
-            "commodore.cli.observe.commands:observe", "Report to Kargo what git has deployed already."
-        ),
+        "observe": LazyCommand("commodore.cli.observe.commands:observe", "Report deployments from git to Kargo."),
         "package": LazyCommand("commodore.cli.authoring.package:package", "Work on configuration packages."),
         "tool": LazyCommand("commodore.cli.machine.tool:tool", "Manage the external tools."),
-        "trust": LazyCommand("commodore.cli.machine.trust:trust", "Show what third-party code may do."),
+        "trust": LazyCommand("commodore.cli.machine.trust:trust", "Show the permissions of third-party code."),
         "version": LazyCommand("commodore.cli.machine.version:version", "Show versions of commodore and its tools."),
     },
 )
@@ -105,7 +103,7 @@ def main() -> None:
 
 
 def _close_to_others() -> None:
-    """Let others write to nothing that is made here, whatever the umask is, and the group only if that was wanted."""
+    """Set a umask that denies writes by others, and by the group unless the user's umask permits them."""
     mask = os.umask(0o022)
     if mask & stat.S_IWOTH:
         os.umask(mask)
@@ -173,7 +171,7 @@ def _aborted(arguments: list[str], configuration: Configuration | None) -> int:
 
 
 def _is_interruption(error: BaseException) -> bool:
-    """Whether an interruption lies behind an error: what an import was doing may give it another type."""
+    """Return True if an error was caused by an interruption, which imports may raise as another type."""
     causes: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and cause not in causes:
@@ -208,7 +206,7 @@ def current_directory() -> Path:
 
 
 def _usage_error(error: click.ClickException) -> UsageError:
-    """What click found wrong with a command line, as an error of our own."""
+    """Convert a usage error of click to a CommodoreError."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = context.command_path if context else "commodore"
     hint = f"see '{command} --help'"

@@ -70,7 +70,7 @@ def test_what_people_and_ci_are_shown(demo: TestedComponent, tmp_path: Path) -> 
     assert lines[1:4] == ["  ~ text: demo/demo/config.yaml", "      @@ -1 +1,6 @@", "      -was: different"]
     assert lines[-2] == "finding: ConfigMap demo in demo/demo/config.yaml has no namespace [CMD-TEST-021] (defaults)"
     assert "1 test case of demo in" in shown.stderr
-    assert shown.stderr.endswith(" s: 1 differs\n  hint: if that is what you want, agree with --update\n")
+    assert shown.stderr.endswith(" s: 1 differs\n  hint: if this is intended, accept it with --update\n")
     (failure,) = ElementTree.parse(tmp_path / "results.xml").getroot().iter("failure")
     assert failure.get("type") == "differs"
 

@@ -61,7 +61,7 @@ def test_an_instance_is_its_components_parameters_and_its_own(explain: Call) -> 
     code, out, _ = explain("nfs.pool", "--instance", "nfs-archive")
     assert code == 0
     assert "nfs.pool in target nfs-archive is a list of 1 item:" in out
-    assert "written by commodore for target 'nfs-archive' (replaces it, '~' discards what was before, wins)" in out
+    assert "written by commodore for target 'nfs-archive' (replaces it, '~' discards the previous value, wins)" in out
     assert "     nfs as a whole:\n       nfs: ${nfs_archive}\n       ${nfs_archive}:\n" in out
     assert "         nfs_archive.pool is a list of 1 item:\n" in out
     assert out.endswith(

@@ -130,7 +130,7 @@ def test_a_place_that_cannot_be_is_refused_at_once(call: Call, component: Path, 
     for place, what in {
         tmp_path: "it is a folder",
         tmp_path / "no" / "trace": "there is no folder",
-        tmp_path / "pipe": "it is no ordinary file",
+        tmp_path / "pipe": "it is not a regular file",
         tmp_path / ("x" * 300): "File name too long",
     }.items():
         code, _, err = call("component", "compile", str(component), "--profile", str(place))

@@ -21,7 +21,7 @@ def read_facts(values: Mapping[str, Any], console: Console) -> Facts:
 
     Raises:
         InputError: the file has another form than two maps `facts` and `dynamic_facts`.
-        UsageError: a `--fact` is no KEY=VALUE.
+        UsageError: a `--fact` has another form than KEY=VALUE.
     """
     from commodore.authoring import Facts
 

@@ -25,7 +25,7 @@ _NAMED = 4  # cases that are named with a finding
 
 
 def check_options(values: dict[str, Any]) -> CheckOptions:
-    """What the options of a test command say about its cases."""
+    """Return the options of a test command for its cases."""
     from commodore.authoring import CheckOptions
 
     return CheckOptions(only=values["case"], update=values["update"], strict=values["strict"])
@@ -47,12 +47,12 @@ def show_results(result: SuiteResult, started: datetime, junit: Path | None, con
     if junit is not None:
         write_atomically(junit, as_junit(result, started))
     counts = Counter(str(case.status) for case in result.cases)
-    told = ", ".join(f"{counts[status]} {status}" for status in _COLOURS if counts[status])
+    counts_text = ", ".join(f"{counts[status]} {status}" for status in _COLOURS if counts[status])
     without = "" if result.golden_tests or counts["updated"] else "; there are no golden trees to compare with"
     cases = counted(len(result.cases), "test case")
-    console.status(f"{cases} of {result.name} in {result.seconds:.1f} s: {told}{without}")
+    console.status(f"{cases} of {result.name} in {result.seconds:.1f} s: {counts_text}{without}")
     if counts["differs"] and console.log_format == "text":
-        console.status("  hint: if that is what you want, agree with --update")
+        console.status("  hint: if this is intended, accept it with --update")
     return 0 if result.passed else 1
 
 

@@ -65,7 +65,7 @@ def package_test(ctx: click.Context, /, path: Path, **values: Any) -> int:
 
 
 def _how(values: dict[str, Any], console: Console) -> dict[str, Any]:
-    """What the options say about the cases of either kind."""
+    """Return the options for cases of either kind."""
     return {
         "facts": read_facts(values, console),
         "options": compile_options(values, console),

@@ -82,7 +82,7 @@ def _run_sync(ctx: click.Context, kind: Kind, list_file: Path, values: Mapping[s
 
 
 def _reporter(console: Console) -> Callable[[ItemResult], None]:
-    """Says what came of a repository as soon as that is known."""
+    """Print the result of each repository as soon as it is known."""
 
     def report(item: ItemResult) -> None:
         if console.log_format == "json":
@@ -100,9 +100,9 @@ def _summarize(console: Console, result: SyncResult) -> None:
     if console.log_format != "json":
         width = max((len(item.name) for item in result.items), default=0)
         for item in result.items:
-            told = "; ".join(printable_lines(text) for text in (item.url, item.reason) if text)
+            details = "; ".join(printable_lines(text) for text in (item.url, item.reason) if text)
             status = click.style(f"{item.status:<12}", fg=_COLOURS.get(item.status, "green"))
-            console.result(f"{status} {printable_lines(item.name):<{width}}  {told}".rstrip())
+            console.result(f"{status} {printable_lines(item.name):<{width}}  {details}".rstrip())
     counts = ", ".join(f"{count} {status}" for status, count in result.counts())
     repositories = "repository" if len(result.items) == 1 else "repositories"
     console.status(f"{len(result.items)} {repositories}: {counts}" if result.items else "No repositories")

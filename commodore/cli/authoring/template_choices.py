@@ -1,4 +1,4 @@
-"""What `new` and `update` have in common: from options to choices, and how an outcome is shown."""
+"""Helpers of `new` and `update`: parsing of options to choices, and output of results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the change of a catalog means for Argo CD: a compiled catalog is a repository of Applications and manifests."""
+"""The effect of a catalog's change on Argo CD: a compiled catalog is a repository of Applications and manifests."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def check_argocd_diff(values: Mapping[str, Any]) -> None:
 
 
 def show_argocd_diff(folder: Path, form: str, console: Console) -> None:
-    """Print what a change that is staged in the working copy of a catalog means for Argo CD. Nothing is fetched.
+    """Print the effect of a staged change of a catalog on Argo CD. Nothing is fetched.
 
-    What fails is reported and fails no compile: it is no more than a report.
+    Errors are reported and do not fail the compile.
     """
     try:
         difference = _difference(folder, console)

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
             "commodore.cli.catalog.commands:catalog_clean", "Remove everything that a compile generates."
         ),
         "compile": LazyCommand("commodore.cli.catalog.commands:catalog_compile", "Compile the catalog of a cluster."),
-        "diff": LazyCommand("commodore.cli.catalog.diff:catalog_diff", "Show what differs between two catalogs."),
-        "explain": LazyCommand("commodore.cli.catalog.explain:catalog_explain", "Show what made a manifest."),
+        "diff": LazyCommand("commodore.cli.catalog.diff:catalog_diff", "Show the differences between two catalogs."),
+        "explain": LazyCommand("commodore.cli.catalog.explain:catalog_explain", "Show the sources of a manifest."),
         "images": LazyCommand("commodore.cli.catalog.views:catalog_images", "List the images of a catalog."),
         "list": LazyCommand("commodore.cli.catalog.commands:catalog_list", "List the clusters that the API knows."),
         "objects": LazyCommand("commodore.cli.catalog.views:catalog_objects", "List the objects of a catalog."),
@@ -134,7 +134,7 @@ def _checked(request: CatalogCompile, console: Console, *, provenance: bool) -> 
 
 
 def _watch(request: CatalogCompile, console: Console, shown: Shown) -> None:
-    """Compile locally until the user ends it. The working directory is locked while a run goes on, not between runs."""
+    """Compile locally until the user ends it. The working directory is locked during a run, not between runs."""
     from commodore.catalog import LastRun, check_same_cluster, run_compile, watched_sources
     from commodore.core.inventory import read_cluster_params
 
@@ -164,10 +164,10 @@ def _watch(request: CatalogCompile, console: Console, shown: Shown) -> None:
 
 
 class Shown:
-    """Shows what changed in the catalog: as `text`, as `objects`, as `stat`, or (`none`) not at all.
+    """Show the changes of the catalog as `text`, `objects` or `stat`, or (`none`) not at all.
 
     Args:
-        argocd: the form of a report of what it means for Argo CD, which is shown in place of that.
+        argocd: the format of a report of the effect on Argo CD, shown instead of the changes.
 
     Attributes:
         review: which objects differ; None if nothing is to be shown.
@@ -181,16 +181,16 @@ class Shown:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Shown:
-        """What the options ask for.
+        """Parse the options.
 
         Raises:
-            UsageError: they ask for two things on standard output.
+            UsageError: they request two outputs on standard output.
         """
         check_argocd_diff(values)
         return cls(values["diff"], values["output_format"] == "json", values["argocd_diff"])
 
     def show(self, console: Console, change: CatalogChange, workspace: Workspace) -> None:
-        """Print a change that is staged; nothing of it if the summary is wanted as JSON."""
+        """Print a staged change, unless the summary is printed as JSON."""
         if self.argocd is not None:
             show_argocd_diff(workspace.catalog, self.argocd, console)
         if self.how == "none":
@@ -216,7 +216,7 @@ class Shown:
 
 
 def conclude(console: Console, request: CatalogCompile, change: CatalogChange) -> None:
-    """Say what became of the changes, and where the catalog is."""
+    """Print the result of the push, and the location of the catalog."""
     if change.pushed:
         console.status(f"Pushed commit {(change.committed_sha or '')[:12]}.")
     elif change.changed and request.local:

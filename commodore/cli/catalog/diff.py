@@ -1,4 +1,4 @@
-"""`commodore catalog diff`: what differs between two catalogs, object by object."""
+"""`commodore catalog diff`: the differences between two catalogs by object."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from commodore.cli.shell.options import options
 @options(*CATALOG_EXPLAIN)
 @click.pass_context
 def catalog_explain(ctx: click.Context, /, manifest: str, **values: Any) -> None:
-    """Show which instance made a manifest of the catalog, from what, and which parameters it has read.
+    """Show the instance that rendered a manifest of the catalog, its sources, and the parameters it has read.
 
     FILE is a manifest of the last compile in the working directory, like manifests/nfs/10_provisioner.yaml. With
     #KIND/NAME an object in it is looked at, with .FIELD a field of it, written like spec.containers[0].image: then

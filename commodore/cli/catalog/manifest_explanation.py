@@ -1,4 +1,4 @@
-"""Why a manifest is as it is, for people."""
+"""Human-readable output of `catalog explain`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PARAMETERS = 40  # that are listed
 _FILES = 25
 _WIDTH = 60  # of a value that is shown in a line
 _COMMIT = 10  # characters of a commit's id
-_LABEL = 12  # width of what stands before the facts
+_LABEL = 12  # width of the column before the facts
 
 
 def manifest_lines(explanation: ManifestExplanation, before: tuple[str, ...]) -> Iterator[str]:
@@ -107,7 +107,7 @@ def _repository(checkout: ComponentCheckout | None) -> list[str]:
 
 def _result(explanation: ManifestExplanation) -> str:
     if explanation.reused is None:
-        return "there is no record of what was read; compile once more to get one"
+        return "there is no record of the inputs; compile again to create it"
     text = "taken from the cache by the last run" if explanation.reused else "rendered by the last run"
     return text + (f"; not kept in the cache: {explanation.refusal}" if explanation.refusal else "")
 

@@ -30,7 +30,7 @@ CATALOG_COMPILE = (
     Setting(
         "local",
         ("--local",),
-        "Compile what is in the working directory, with the facts of the last run; never push.",
+        "Compile the content of the working directory with the facts of the last run; never push.",
         kind="switch",
         default=False,
     ),
@@ -156,7 +156,7 @@ _SELECTION = (
         multiple=True,
     ),
 )
-"""Which objects are looked at."""
+"""Options that select objects."""
 _REVISION = Setting(
     "revision",
     ("--revision",),

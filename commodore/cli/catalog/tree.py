@@ -1,4 +1,4 @@
-"""Which files and objects of a catalog a command looks at."""
+"""The selection of files and objects of a catalog."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def tree_of(folder: Path, what: str | None) -> dict[str, bytes]:
 
 
 def change_selection(values: Mapping[str, Any]) -> Callable[[ObjectChange], bool] | None:
-    """Which changes are shown: those with a side that is chosen; None for all of them."""
+    """Return a filter for changes with a selected side; None to show all changes."""
     if not any(values[name] for name in SELECTING):
         return None
     chosen = object_selection(values)
@@ -49,7 +49,7 @@ def change_selection(values: Mapping[str, Any]) -> Callable[[ObjectChange], bool
 
 
 def object_selection(values: Mapping[str, Any]) -> Callable[[PlacedObject], bool]:
-    """Whether an object is chosen: each option that is given has to fit."""
+    """Return a filter for objects that match every given option."""
     from commodore.base.kubernetes import key_of
 
     def fits(item: PlacedObject) -> bool:

@@ -1,4 +1,4 @@
-"""`commodore catalog validate`: whether the objects of a catalog are what Kubernetes takes."""
+"""`commodore catalog validate`: validation of a catalog's objects by the schemas of Kubernetes."""
 
 from __future__ import annotations
 

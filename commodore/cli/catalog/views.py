@@ -1,4 +1,4 @@
-"""`commodore catalog objects`, `images` and `sbom`: what is in a catalog."""
+"""`commodore catalog objects`, `images` and `sbom`: the content of a catalog."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @options(*FLEET_COMPILE)
 @click.pass_context
 def fleet_compile(ctx: click.Context, /, clusters: tuple[str, ...], **values: Any) -> int:
-    """Compile the catalogs of many clusters: of all that the API or the files know, or of those that are chosen.
+    """Compile the catalogs of many clusters: of all clusters of the API or the files, or of selected ones.
 
     Each cluster has its workspace in the folder `clusters`. Without --push the changes are shown, and nothing leaves
     this machine. With it clusters are compiled, checked and pushed wave by wave.
@@ -169,7 +169,7 @@ def _asking(console: Console, *, ask: bool) -> Callable[[Wave, FleetReport], boo
 
 
 def _write(files: Iterable[tuple[str, Path]], whole: FleetReport, narrowed: FleetReport) -> None:
-    """Write a report to files: as JSON the whole one, as Markdown what was asked for."""
+    """Write a report to files: as JSON in full, as Markdown the selected parts."""
     from commodore.base.files.workspace import write_atomically
     from commodore.clusters import render_markdown, report_bytes
 

@@ -41,9 +41,9 @@ _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "re
             "commodore.cli.clusters.commands:fleet_compile", "Compile the catalogs of many clusters."
         ),
         "diff": LazyCommand(
-            "commodore.cli.fleet.compare:fleet_diff", "Show what differs in `rendered` between commits."
+            "commodore.cli.fleet.compare:fleet_diff", "Show the differences in `rendered` between commits."
         ),
-        "drift": LazyCommand("commodore.cli.fleet.compare:fleet_drift", "Compare `rendered` with what is deployed."),
+        "drift": LazyCommand("commodore.cli.fleet.compare:fleet_drift", "Compare `rendered` with the deployed state."),
         "fold": LazyCommand(
             "commodore.cli.fleet.promote:fleet_fold", "Put a patch that is everywhere into base values."
         ),
@@ -57,9 +57,7 @@ _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "re
             "commodore.cli.fleet.commands:fleet_preview", "Show what Argo CD would apply in a cell."
         ),
         "promote": LazyCommand("commodore.cli.fleet.promote:fleet_promote", "Let a patch go on to its next place."),
-        "report": LazyCommand(
-            "commodore.cli.clusters.commands:fleet_report", "Show what a compile of a fleet came to."
-        ),
+        "report": LazyCommand("commodore.cli.clusters.commands:fleet_report", "Show the report of a fleet's compile."),
         "schema": LazyCommand("commodore.cli.fleet.commands:fleet_schema", "Print the JSON Schema of a kind of file."),
         "status": LazyCommand("commodore.cli.fleet.promote:fleet_status", "Show where patches are."),
         "validate": LazyCommand(
@@ -80,7 +78,7 @@ def fleet() -> None:
 @options(*FLEET_GENERATE)
 @click.pass_context
 def fleet_generate(ctx: click.Context, /, **values: Any) -> int:
-    """Generate the charts of all cells, or of those that options choose.
+    """Generate the charts of all cells, or of selected cells.
 
     Nothing is written if anything is wrong, or if an Application would disappear from a cell that --allow-removal does
     not name. An application with a patch that is active everywhere stays as it is rendered until that is folded, which
@@ -117,7 +115,7 @@ def fleet_generate(ctx: click.Context, /, **values: Any) -> int:
 @options(*FLEET_VALIDATE)
 @click.pass_context
 def fleet_validate(ctx: click.Context, /, **values: Any) -> int:
-    """Look for mistakes in the configuration, and let helm try what it makes. Nothing is written."""
+    """Check the configuration, and render the generated charts with helm. Nothing is written."""
     from commodore.base.files.workspace import Workspace
     from commodore.fleet import GenerateOptions, by_severity, generate
 
@@ -278,7 +276,7 @@ def _start(ctx: click.Context, name: str, console: Console, values: Mapping[str,
 
 
 def states_of(ctx: click.Context, values: Mapping[str, Any], console: Console) -> FleetState | None:
-    """What the options say about the state of applications; None if nothing.
+    """Read the state of applications from the files of the options; None without files.
 
     Raises:
         UsageError: CMD-FLT-090, a file is given for a cell that does not exist.
@@ -308,7 +306,7 @@ def _pair(text: str, option: str, form: str) -> tuple[str, str]:
 
 
 def show_generated(done: Generated, console: Console, out: str, *, dry_run: bool) -> None:
-    """Say what changed in `rendered/`."""
+    """Print the changes in `rendered/`."""
     if out == "json":
         console.document("fleet-generate", generated_fleet(done))
         return
@@ -330,7 +328,7 @@ def object_lines(objects: ObjectChanges, cells: int, would: str) -> Iterator[str
 
     Args:
         cells: how many there are.
-        would: what stands before verbs: `would be ` in dry runs.
+        would: the prefix of verbs: `would be ` in dry runs.
     """
     for item in objects.objects:
         where = f"{'from' if item.change == 'removed' else 'to'} {len(item.cells)} of {cells} cells"

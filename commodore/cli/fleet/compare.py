@@ -1,4 +1,4 @@
-"""`commodore fleet diff`, `drift` and `import`: what was generated, beside other commits and what is deployed."""
+"""`commodore fleet diff`, `drift` and `import`: generated charts compared with other commits and deployments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @options(*FLEET_DIFF)
 @click.pass_context
 def fleet_diff(ctx: click.Context, /, revisions: tuple[str, ...], out: str) -> None:
-    """Show what differs in `rendered` between two commits, equal changes of several cells once.
+    """Show the differences in `rendered` between two commits, with equal changes of several cells once.
 
     With one REV, or none (HEAD), the files that are there are compared with it.
     """
@@ -49,7 +49,7 @@ def fleet_diff(ctx: click.Context, /, revisions: tuple[str, ...], out: str) -> N
 @options(*FLEET_DRIFT)
 @click.pass_context
 def fleet_drift(ctx: click.Context, /, **values: Any) -> int:
-    """Compare `rendered` with what is deployed according to status files.
+    """Compare `rendered` with the deployed state in status files.
 
     Shows missing and extra Applications, and other revisions.
 
@@ -61,7 +61,7 @@ def fleet_drift(ctx: click.Context, /, **values: Any) -> int:
     console = console_of(ctx)
     state = states_of(ctx, values, console)
     if state is None:
-        raise UsageError("CMD-FLT-092", "nothing says what is deployed", hint="give files with --status")
+        raise UsageError("CMD-FLT-092", "the deployed state is not given", hint="give files with --status")
     result = drift(Workspace.at(working_dir(ctx)).root, state, console.context)
     if values["out"] == "json":
         console.document("fleet-drift", result)
@@ -117,4 +117,4 @@ def fleet_import(ctx: click.Context, /, cluster_type: str, files: tuple[Path, ..
         console.result(printable_lines(f"{name} {'would be written' if values['dry_run'] else 'is written'}"))
         if values["dry_run"]:
             console.result(printable_lines(content.decode()), newline=False)
-    console.status("See what it generates with 'commodore fleet generate --dry-run'")
+    console.status("See its output with 'commodore fleet generate --dry-run'")

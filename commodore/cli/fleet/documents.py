@@ -69,7 +69,7 @@ class GeneratedFleet(RenderedChanges):
 
     Attributes:
         files: the number of files in `rendered/`.
-        errors: those that keep it from being written.
+        errors: the errors that prevent writing.
     """
 
     files: int

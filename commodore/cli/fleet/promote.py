@@ -143,7 +143,7 @@ def _options(values: Mapping[str, Any]) -> PromoteOptions:
 def _generate(
     workspace: Workspace, console: Console, values: Mapping[str, Any], promoted: Iterable[LocatedPatch]
 ) -> list[CommodoreError]:
-    """Generate the fleet, those that were promoted as well if they are everywhere now, and what was left to do."""
+    """Generate the fleet after a promotion, and return the errors of the remaining steps."""
     from commodore.cli.fleet.commands import show_generated
     from commodore.fleet import GenerateOptions, generate
 
@@ -280,7 +280,7 @@ def _plan_lines(number: int, step: PlannedStep) -> Iterator[str]:
 def fleet_status(ctx: click.Context, /, **values: Any) -> None:
     """Show where all patches are, what comes next, and which versions cells have.
 
-    Of many cells, only the versions of most of them and those that differ are shown, unless options choose some.
+    Of many cells, only the versions of most cells and the different ones are shown, unless options choose some.
     """
     from commodore.base.files.workspace import Workspace
     from commodore.fleet import OverviewFilter, load_fleet, survey

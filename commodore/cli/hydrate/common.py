@@ -88,7 +88,7 @@ def warn_of_local_edits(sources: Sequence[Source], planned: Iterable[PlannedGrou
 def _present(
     sources: Sequence[Source], dry_sha: str, store: RepositoryStore
 ) -> Iterator[tuple[list[Path], dict[Path, str]]]:
-    """The sources as files and folders, as long as the block runs, and what messages call those that were fetched."""
+    """Yield the sources as files and folders, and the display names of fetched ones, until the end of the block."""
     from commodore.base.files.staging import temporary_folder
     from commodore.core.sources.git import redact
     from commodore.hydrate import read_remote
@@ -244,13 +244,13 @@ def group_data(planned: PlannedGroup) -> dict[str, Any]:
     }
 
 
-def result_data(told: Mapping[str, Any], result: Result, planned: PlannedGroup | None = None) -> dict[str, Any]:
+def result_data(details: Mapping[str, Any], result: Result, planned: PlannedGroup | None = None) -> dict[str, Any]:
     """A group with what became of it, and of each of its Applications, as JSON-ready data.
 
     Args:
-        told: what is known of the group beforehand.
+        details: data of the group known before the run.
     """
-    data = {**told, **_outcome_data(result)}
+    data = {**details, **_outcome_data(result)}
     if "applications" in data:
         data["applications"] = [{**item, **_member_data(item["path"], result)} for item in data["applications"]]
     warnings = [*(planned.warnings if planned is not None else ())]

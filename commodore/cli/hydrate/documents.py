@@ -61,8 +61,8 @@ class GroupRecord:
         id: names the group whatever its dry commit is.
         stale: output paths that no Application writes any more.
         edited: by output path, the newest commit by which others have edited it, and its author.
-        commit: the branch's head afterwards; null if there is none.
-        base: the parent of that; null if there is none.
+        commit: the branch's head afterwards; null without a commit.
+        base: its parent; null without a parent.
         changed, removed: output paths.
         diff: of a dry run, the lines by which manifests would change.
         seconds: of rendering, and of pushing to its repository, which groups have in common.

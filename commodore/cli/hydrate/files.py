@@ -26,7 +26,7 @@ def check_files(sources: Sequence[Source], values: Mapping[str, Any]) -> None:
     """Refuse options that do not go with files of a checkout: what is not committed is never pushed.
 
     Raises:
-        UsageError: CMD-HYD-017, standard input is to be watched; CMD-HYD-046, it is no dry run, or is one of commits.
+        UsageError: CMD-HYD-017, standard input cannot be watched; CMD-HYD-046, not a dry run, or a dry run of commits.
     """
     if not values["watch_files"] and not values["repo_map"]:
         return

@@ -25,7 +25,7 @@ def render(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) ->
     With --bundle, SOURCE is as for run; what run would push goes to a new folder, and hydrate commit pushes it from a
     job with the rights for that.
 
-    With --tree, branches go to branches/NAME in the folder, and groups.json beside them lists the result of each. Every
+    With --tree, branches go to branches/NAME in the folder, and groups.json in it lists the result of each. Every
     branch is written as if it were empty; no remote is contacted. Applications come from --app, their sources from
     the folders that --repo-map names, at the commit that is checked out there.
 

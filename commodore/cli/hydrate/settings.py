@@ -62,7 +62,7 @@ READING = (
     Setting(
         "lenient",
         ("--lenient",),
-        "Let sourceHydrator win over a source beside it, as Argo CD does.",
+        "Ignore a source in addition to sourceHydrator, as Argo CD does.",
         kind="switch",
         default=False,
         in_files=True,
@@ -105,7 +105,7 @@ GROUPS = (
         multiple=True,
         metavar="PATTERN",
     ),
-    Setting("notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True),
+    Setting("notes", ("--notes/--no-notes",), "Write git notes about hydrated commits.", kind="switch", default=True),
 )
 STANDING = (
     Setting(
@@ -167,7 +167,7 @@ COMMITTING = (
     Setting(
         "push_credentials",
         ("--push-credentials",),
-        "A file, or a folder of files, with Secrets that pushes are let in by; by default git's own credentials.",
+        "A file, or a folder of files, with Secrets for pushes; by default git's own credentials.",
         kind="path",
         metavar="PATH",
     ),
@@ -176,7 +176,7 @@ REQUESTING = (
     Setting(
         "dry_sha",
         ("--dry-sha",),
-        "Hydrate this dry commit instead of what revisions mean; an older one than what is hydrated is superseded.",
+        "Hydrate this dry commit instead of resolving revisions; one older than the hydrated commit is superseded.",
         metavar="COMMIT",
     ),
     Setting(
@@ -236,7 +236,7 @@ LOOPING = (
     Setting(
         "watch",
         ("--watch",),
-        "Look again and again, and hydrate what has changed; a group that has failed is tried again after a while.",
+        "Hydrate changes repeatedly until interrupted; a failed group is retried after a while.",
         kind="switch",
         default=False,
     ),
@@ -279,7 +279,7 @@ LOOPING = (
 OFFLINE = Setting(
     "offline",
     ("--offline",),
-    "Fetch nothing: plan with what earlier runs have fetched.",
+    "Do not fetch: plan with the commits fetched by earlier runs.",
     kind="switch",
     default=False,
 )
@@ -305,7 +305,7 @@ HYDRATE_RUN = (
     Setting(
         "offline",
         ("--offline",),
-        "Fetch nothing: render what earlier runs have fetched, and push nothing.",
+        "Do not fetch or push: render the commits fetched by earlier runs.",
         kind="switch",
         default=False,
     ),
@@ -344,7 +344,7 @@ HYDRATE_RENDER = (
     Setting(
         "bundle",
         ("--bundle",),
-        "A new folder for the commits that are wanted, which hydrate commit pushes.",
+        "A new folder for the requested commits, which hydrate commit pushes.",
         kind="path",
         metavar="FOLDER",
     ),
@@ -363,7 +363,7 @@ HYDRATE_COMMIT = (
     ),
     *COMMITTING,
     COMMIT_DATE,
-    Setting("notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True),
+    Setting("notes", ("--notes/--no-notes",), "Write git notes about hydrated commits.", kind="switch", default=True),
     REPORT,
     output("text", "json"),
 )

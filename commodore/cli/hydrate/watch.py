@@ -56,7 +56,7 @@ def watch(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any
 
 @contextlib.contextmanager
 def _watched(values: dict[str, Any]) -> Iterator[WatchState]:
-    """The state of the watcher, which is served if that is wanted. SIGHUP asks for a look, too."""
+    """Yield the state of the watcher, which is served with --listen. SIGHUP triggers a run, too."""
     from commodore.core.serving import serving
     from commodore.hydrate import Wakeup, WatchState
 
@@ -136,7 +136,7 @@ class _Loop:
     shutdown: GracefulShutdown
 
     def look(self, values: dict[str, Any]) -> None:
-        """Hydrate what has changed, and show it. What fails is shown, and tried again at another look."""
+        """Hydrate changes, and show the results. Failed groups are retried in a later run."""
         try:
             self._look(values)
         except CommodoreError as error:
@@ -171,7 +171,7 @@ class _Loop:
 
 
 def _is_same(result: Result) -> bool:
-    """Tell if something was compiled, and nothing is new."""
+    """Return True if something was compiled without changes."""
     return not isinstance(result, CommodoreError) and result.word == "unchanged"
 
 

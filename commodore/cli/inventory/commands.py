@@ -58,7 +58,7 @@ def hierarchy_folders(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Argument(click.Argument):
-    """An argument for which an empty text is no value: scripts pass on variables that are not set."""
+    """An argument that treats an empty text as absent, as scripts pass on unset variables."""
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
         return super().type_cast_value(ctx, None if value == "" else value)
@@ -128,7 +128,7 @@ def _parameters(ctx: click.Context, values: Mapping[str, Any], console: Console)
 def _differences(
     ctx: click.Context, values: Mapping[str, Any], left: Mapping[Any, Any], path: ParameterPath, console: Console
 ) -> list[ParameterDifference]:
-    """How the cluster of other values files, or of another working directory, differs from the first one."""
+    """Compare the cluster of other values files, or of another working directory, with the first one."""
     from commodore.base.files.workspace import Workspace
     from commodore.core.inventory import compare_parameters, compiled_preview, relative_to_root
 
@@ -180,7 +180,7 @@ def _check(values: Mapping[str, Any]) -> None:
                 raise UsageError(
                     "CMD-CLI-040",
                     f"--{name.replace('_', '-')} needs GLOBAL_CONFIG",
-                    hint="name a folder with global defaults; what was compiled is shown as it is",
+                    hint="pass a folder with global defaults; a compiled inventory is shown as is",
                 )
     elif values.get("instance") is not None and values.get("diff_dir") is None:
         raise UsageError(
@@ -191,7 +191,7 @@ def _check(values: Mapping[str, Any]) -> None:
 
 
 def _names(values: Mapping[str, Any], ctx: click.Context) -> tuple[str, str]:
-    """What the two clusters are called in a diff: their last values files, or folders."""
+    """Return the names of the two clusters in a diff: their last values files, or folders."""
     left = values["values"] or [values["global_config"] or working_dir(ctx)]
     return str(left[-1]), str(values["diff_dir"] or values["diff_values"][-1])
 

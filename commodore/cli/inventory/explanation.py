@@ -1,4 +1,4 @@
-"""Where a parameter comes from, for people."""
+"""Human-readable output of `inventory explain`."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _status(contribution: Contribution) -> str:
     words |= {"replaces": "replaces it", "removes": "takes it away"}
     said = [words[contribution.effect]]
     if contribution.overwrites:
-        said.append("'~' discards what was before")
+        said.append("'~' discards the previous value")
     if contribution.constant:
         said.append("'=' makes it constant")
     if contribution.wins:
@@ -128,7 +128,7 @@ def _parts(parts: tuple[ExplainedPart, ...]) -> Iterator[str]:
 
 
 def _place(source: ClassFilePlace) -> str:
-    """The file and line, as seen from the current directory. What is generated is no file to edit."""
+    """Return the file and line relative to the current directory; generated classes are shown by name."""
     if source.generated:
         return printable(source.generated)
     here = Path(os.path.realpath(os.curdir))

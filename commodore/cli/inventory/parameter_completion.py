@@ -1,4 +1,4 @@
-"""What the shell completes where a parameter is to be named."""
+"""Shell completion of parameters."""
 
 from __future__ import annotations
 

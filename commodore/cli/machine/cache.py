@@ -1,4 +1,4 @@
-"""`commodore cache`: what the caches hold, removing what is not needed, reading everything again."""
+"""`commodore cache`: content, cleanup and verification of the caches."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class CacheVerified:
 @click.group(
     cls=LazyGroup,
     lazy={
-        "info": LazyCommand("commodore.cli.machine.cache:cache_info", "Show what the caches hold."),
-        "prune": LazyCommand("commodore.cli.machine.cache:cache_prune", "Remove what was not used for long."),
+        "info": LazyCommand("commodore.cli.machine.cache:cache_info", "Show the content of the caches."),
+        "prune": LazyCommand("commodore.cli.machine.cache:cache_prune", "Remove entries that were not used recently."),
         "key": LazyCommand(
             "commodore.cli.machine.cache:cache_key", "Show the line that trusts a key of the remote cache."
         ),
         "verify": LazyCommand(
-            "commodore.cli.machine.cache:cache_verify", "Read everything again, remove what is damaged."
+            "commodore.cli.machine.cache:cache_verify", "Verify all entries, and remove damaged ones."
         ),
     },
 )
@@ -67,7 +67,7 @@ class CacheVerified:
 def cache() -> None:
     """Manage the caches that all working directories share.
 
-    They are in `$XDG_CACHE_HOME/commodore`, and may be removed at any time: what is missing is made or fetched again.
+    They are in `$XDG_CACHE_HOME/commodore`, and may be removed at any time: missing entries are recreated.
     """
 
 
@@ -75,7 +75,7 @@ def cache() -> None:
 @options(*CACHE_INFO)
 @click.pass_context
 def cache_info(ctx: click.Context, /, **values: Any) -> None:
-    """Show what the caches hold: entries, sizes, and when they were last used."""
+    """Show the content of the caches: entries, sizes, and times of the last use."""
     if values["remote"]:
         from commodore.cli.machine.remote_cache import show_info
 
@@ -102,7 +102,7 @@ def cache_info(ctx: click.Context, /, **values: Any) -> None:
 @options(*CACHE_PRUNE)
 @click.pass_context
 def cache_prune(ctx: click.Context, /, **values: Any) -> None:
-    """Remove what was not used for 30 days, or what the options select.
+    """Remove entries that were not used for 30 days, or that the options select.
 
     Runs may go on meanwhile. Installed tools and tokens stay.
     """
@@ -165,9 +165,9 @@ def cache_key(ctx: click.Context, /, file: Path, new: bool) -> None:
 @options(*CACHE_VERIFY)
 @click.pass_context
 def cache_verify(ctx: click.Context, /, **values: Any) -> int:
-    """Read everything in the caches again, and remove what is damaged.
+    """Verify all entries of the caches, and remove damaged ones.
 
-    Runs verify what they take, and recreate what is damaged; this checks the disk. The exit code is 1 if
+    Runs verify the entries that they use, and recreate damaged ones; this checks all. The exit code is 1 if
     something was damaged.
     """
     from commodore.cli.machine.cache_rooms import stores

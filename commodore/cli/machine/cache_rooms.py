@@ -20,7 +20,7 @@ from commodore.core.sources.git import CloneStore, CommitStore, CommitTrees, Mir
 
 
 def stores(context: Context) -> tuple[Store, ...]:
-    """All parts that may be removed at any time. Installed tools and tokens are none of them."""
+    """All parts of the cache that may be removed at any time, which excludes installed tools and tokens."""
     dependencies, limits = dependency_cache(), context.limits
     return (
         ResultStore(result_cache(), limits),

@@ -21,17 +21,17 @@ CACHE_PRUNE = (
     Setting(
         "older_than",
         ("--older-than",),
-        "Remove what was not used for so long: 90m, 12h, 30d or 2w. Without any of these options it is 30d.",
+        "Remove entries not used for this time: 90m, 12h, 30d or 2w. Without any of these options it is 30d.",
         metavar="AGE",
     ),
     Setting(
         "max_size",
         ("--max-size",),
-        "Remove what was used least recently, until no more than this is left: 500M or 5G.",
+        "Remove the least recently used entries until at most this size is left: 500M or 5G.",
         metavar="SIZE",
     ),
     Setting("everything", ("--all",), "Remove everything.", kind="switch", default=False),
-    Setting("dry_run", ("--dry-run",), "Only show what would be removed.", kind="switch", default=False),
+    Setting("dry_run", ("--dry-run",), "Only show the entries that would be removed.", kind="switch", default=False),
     OUTPUT_FORMAT,
 )
 CACHE_KEY = (
@@ -40,6 +40,6 @@ CACHE_KEY = (
 CACHE_VERIFY = (
     *_REMOTE,
     CACHE_TRUST,
-    Setting("dry_run", ("--dry-run",), "Leave what is damaged where it is.", kind="switch", default=False),
+    Setting("dry_run", ("--dry-run",), "Do not remove damaged entries.", kind="switch", default=False),
     OUTPUT_FORMAT,
 )

@@ -1,4 +1,4 @@
-"""`commodore completion`: what a shell must read to complete commands."""
+"""`commodore completion`: completion scripts for shells."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHELLS = ("bash", "zsh", "fish")
 @options()
 @click.pass_context
 def completion(ctx: click.Context, /, shell: str) -> None:
-    """Print the script that lets SHELL complete commodore's commands, options and values.
+    """Print the script for SHELL that completes commodore's commands, options and values.
 
     bash: commodore completion bash > ~/.local/share/bash-completion/completions/commodore
 

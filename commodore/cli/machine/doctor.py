@@ -1,4 +1,4 @@
-"""`commodore doctor`: what a compile needs, and how to mend what is not right."""
+"""`commodore doctor`: checks of the requirements of a compile, with fixes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Repairs:
 @options(*DOCTOR)
 @click.pass_context
 def doctor(ctx: click.Context, /, **values: Any) -> int:
-    """Check what a compile needs: git, tools, the program's name, API, token and cache; and show how to fix what fails.
+    """Check the requirements of a compile: git, tools, the program's name, API, token and cache; and show fixes.
 
     Nothing is changed. Without a URL of the API neither it nor a token is looked at. The exit code is 0 if all is well
     or there are only warnings, else the highest of what is wrong: 3 for something on this machine or in the network,
@@ -74,7 +74,7 @@ def doctor(ctx: click.Context, /, **values: Any) -> int:
 
 
 def _switch(ctx: click.Context, values: dict[str, Any], console: Console) -> int:
-    """What a cluster needs repaired. Returns 1 if there is something."""
+    """Print the required repairs of a cluster. Returns 1 if there are some."""
     from commodore.base.files.workspace import Workspace
     from commodore.catalog import CatalogCompile, find_repairs
     from commodore.core.lieutenant import ClusterFile, LieutenantApi
@@ -114,9 +114,9 @@ def _show(checks: tuple[Check, ...], console: Console) -> None:
     for check in checks:
         code = f" [{check.code}]" if check.code else ""
         row = f"{check.name:<{wide}}  {check.state:<7}  "
-        told = fitted(f"{row}{printable_lines(check.message)}{code}", sys.stdout, len(row))
+        message = fitted(f"{row}{printable_lines(check.message)}{code}", sys.stdout, len(row))
         state = click.style(f"{check.state:<7}", fg=_COLOURS[check.state])
-        console.result(f"{check.name:<{wide}}  {state}  {told.removeprefix(row)}")
+        console.result(f"{check.name:<{wide}}  {state}  {message.removeprefix(row)}")
         if check.cure:
             console.result(fitted(f"{'':<{len(row)}}fix: {printable_lines(check.cure)}", sys.stdout, len(row) + 2))
     wrong = sum(check.state == "failed" for check in checks)
@@ -129,6 +129,6 @@ def _show(checks: tuple[Check, ...], console: Console) -> None:
 
 
 def _program() -> Path:
-    """The executable that was started: the command, or where the interpreter was started, the command beside it."""
+    """Return the started executable: the command, or if the interpreter was started, the command in its folder."""
     started = Path(sys.argv[0])
     return started.absolute() if started.name == "commodore" else Path(sys.executable).absolute().with_name("commodore")

@@ -1,4 +1,4 @@
-"""`commodore explain`: what an error code means, why it happens, how to fix it."""
+"""`commodore explain`: meaning, cause and fix of an error code."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ListedCodes:
 @options(*EXPLAIN)
 @click.pass_context
 def explain(ctx: click.Context, /, code: str | None, **values: Any) -> None:
-    """Explain what the error code CODE means, why it happens and how to fix it.
+    """Explain the error code CODE: its meaning, its cause and its fix.
 
     CODE is in brackets after an error or warning, like CMD-DEP-012; dep-12 is enough. With the name of a
     part of the program, like DEP, its codes are listed; without CODE all of them.
@@ -106,7 +106,7 @@ def plain(markdown: str, *, code: str | None = None) -> str:
     """Text without the marks of Markdown, in one line; a link becomes its text and the page it leads to.
 
     Args:
-        code: the colour of what stands in backticks, each word of it for itself.
+        code: the colour of text in backticks, applied to each word.
     """
 
     def named(match: re.Match[str]) -> str:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def login(ctx: click.Context, /, **values: Any) -> None:
     """Log in to the Lieutenant API.
 
-    A browser is opened for the identity provider. Where there is none, a link or a code is shown. The tokens are kept
-    for the other commands, which renew them on their own as long as the identity provider lets them.
+    A browser is opened for the identity provider. Without a browser, a link or a code is shown. The tokens are kept
+    for the other commands, which renew them while the identity provider permits it.
 
     Without --api-url the token is not kept but printed.
     """

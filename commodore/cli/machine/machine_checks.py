@@ -1,4 +1,4 @@
-"""What has to be right on a machine before a compile can work, and what to do about what is not.
+"""Checks of a machine's requirements for compiles, with fixes.
 
 Nothing is changed: no login is renewed, nothing is fetched, and caches stay as they are.
 """
@@ -47,14 +47,14 @@ _GIT = Version(2, 31, 0)
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was found out about one thing.
+    """The result of a check.
 
     Attributes:
         name: the thing: `git`, `helm`, `kustomize`, `name`, `API`, `token` or `cache`.
-        message: what is so, in a few words.
-        cure: what to do about it; empty if nothing needs to be done.
+        message: the result in a few words.
+        cure: the fix; empty if the check is good.
         code: of the error that a compile would end with, if it has one.
-        exit_code: what this alone would make the command end with; 0 unless the check has failed.
+        exit_code: of this check; 0 unless it has failed.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What is examined.
+    """The options of the checks.
 
     Attributes:
         program: the executable that was started.
@@ -125,7 +125,7 @@ def _tool(name: str, least: Version, context: Context) -> Check:
 
 
 def _name(program: Path) -> Check:
-    """Whether `commodore` is this program: others have a command of that name, too."""
+    """Check if `commodore` is this program, as others have a command with this name, too."""
     others = sorted(
         {
             point.dist.name
@@ -203,7 +203,7 @@ def _try(installation: Installation, token: AvailableToken, context: Context) ->
 
 
 def _cache(context: Context) -> Check:
-    """Whether the cache is ours, can be written to, and has room."""
+    """Check if the cache belongs to the user, is writable, and has enough free space."""
     folder = cache_folder()
     for section in (result_cache(), dependency_cache(), repository_cache(), library_cache()):
         usable(section)

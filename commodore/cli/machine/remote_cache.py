@@ -44,7 +44,7 @@ class RemoteVerify:
 
 
 def show_info(console: Console, values: Mapping[str, Any]) -> None:
-    """Show what the stores hold."""
+    """Show the content of the stores."""
     with console.working():
         results = [store.survey() for store in _stores(values)]
     if values["output_format"] == "json":
@@ -57,7 +57,7 @@ def show_info(console: Console, values: Mapping[str, Any]) -> None:
 
 
 def show_pruned(console: Console, values: Mapping[str, Any], rules: PruneRules) -> None:
-    """Remove what the rules say. Nothing tells when objects were last read: their age is that of the writing."""
+    """Remove objects by the rules. The age of an object is counted from its writing, as reads are not recorded."""
     dry_run: bool = values["dry_run"]
     before = time.time() - rules.older_than if rules.older_than is not None else None
     most = 0 if rules.everything else rules.max_bytes
@@ -74,7 +74,7 @@ def show_pruned(console: Console, values: Mapping[str, Any], rules: PruneRules) 
 
 
 def show_verified(console: Console, values: Mapping[str, Any]) -> int:
-    """Read everything again, and remove what is damaged. Returns the exit code."""
+    """Verify all objects, and remove damaged ones. Returns the exit code."""
     from commodore.core.results.remote_store import RemoteOptions
 
     dry_run: bool = values["dry_run"]

@@ -43,7 +43,7 @@ class ListedTools:
 def tool(ctx: click.Context, /, github_token: str | None) -> None:
     """Manage the external tools helm and kustomize.
 
-    Tools in PATH are used wherever they come from. Those that are installed here are in
+    Tools in PATH are used wherever they come from. Tools that commodore installs are in
     `$XDG_CACHE_HOME/commodore/tools` and are used where PATH has none. `jb` is not needed.
     """
     ctx.meta[_TOKEN] = github_token

@@ -65,7 +65,7 @@ TOOL_INSTALL = (
     Setting(
         "argocd",
         ("--argocd",),
-        "Install the version that this version of Argo CD runs, such as 3.4, for `argocd` alone and beside others.",
+        "Install the version that this version of Argo CD runs, such as 3.4, only for `argocd`, in addition to others.",
         metavar="VERSION",
     ),
     Setting(

@@ -1,4 +1,4 @@
-"""`commodore trust`: what components would execute and fetch, and what the trust policy says to that."""
+"""`commodore trust`: the programs and downloads of components, checked by the trust policy."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class ExplainedTrust:
     cls=LazyGroup,
     lazy={
         "explain": LazyCommand(
-            "commodore.cli.machine.trust:trust_explain", "Show what a component would execute or fetch."
+            "commodore.cli.machine.trust:trust_explain", "Show the programs and downloads of a component."
         ),
     },
 )
 @options()
 def trust() -> None:
-    """Show what third-party code may do."""
+    """Show the permissions of third-party code."""
 
 
 @click.command("explain")
@@ -42,7 +42,7 @@ def trust() -> None:
 @options(*TRUST_EXPLAIN)
 @click.pass_context
 def trust_explain(ctx: click.Context, /, component: str, **values: Any) -> int:
-    """Show what COMPONENT would execute and fetch, and whether the trust policy allows it.
+    """Show the programs and downloads of COMPONENT, and if the trust policy allows them.
 
     COMPONENT is one of the cluster that was last compiled in the working directory, or an instance. Nothing is
     executed or fetched. The exit code is 1 if something of it would be refused.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """The versions of the program, its libraries and the tools it finds; null for those that it does not find."""
+    """The versions of the program, its libraries and its tools; null for missing ones."""
 
     commodore: str
     package: str

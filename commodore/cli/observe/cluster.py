@@ -1,4 +1,4 @@
-"""`commodore observe once` and `commodore observe run`: the observer beside a cluster."""
+"""`commodore observe once` and `commodore observe run`: the observer on a cluster."""
 
 from __future__ import annotations
 

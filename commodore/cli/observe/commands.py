@@ -1,4 +1,4 @@
-"""`commodore observe`: tell Kargo what git has deployed already."""
+"""`commodore observe`: report deployments from git to Kargo."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ _COLOURS = {"none": None, "wait": "yellow", "blocked": "red", "promote": "green"
     cls=LazyGroup,
     lazy={
         "manifests": LazyCommand(
-            "commodore.cli.observe.commands:observe_manifests", "Print what installs the controller."
+            "commodore.cli.observe.commands:observe_manifests", "Print the manifests of the controller."
         ),
         "once": LazyCommand("commodore.cli.observe.cluster:observe_once", "Look at all Stages of a cluster once."),
         "plan": LazyCommand(
-            "commodore.cli.observe.commands:observe_plan", "Show what would be promoted, and why nothing is."
+            "commodore.cli.observe.commands:observe_plan", "Show promotions, and the reasons for none."
         ),
         "run": LazyCommand("commodore.cli.observe.cluster:observe_run", "Follow a cluster: the controller."),
     },
 )
 @options()
 def observe() -> None:
-    """Report to Kargo what git has deployed already.
+    """Report deployments from git to Kargo.
 
     Finds images that Argo CD runs and a Stage of Kargo does not know of, and the Freight that has them. Promoting that
     Freight brings Kargo's books up to date; in git it changes nothing.
@@ -55,7 +55,7 @@ def observe() -> None:
 @options(*OBSERVE_PLAN)
 @click.pass_context
 def observe_plan(ctx: click.Context, /, files: tuple[Path, ...], **values: Any) -> int:
-    """Show for each Stage what would be promoted to it, or why nothing is.
+    """Show for each Stage the promotion, or the reason for none.
 
     FILES are files or folders with Applications, Stages, Freights, Warehouses and Promotions, as `kubectl get -A -o
     yaml` writes them; `-` is standard input. Without FILES the objects of a cluster are read. Nothing is written to a
@@ -90,7 +90,7 @@ def observe_plan(ctx: click.Context, /, files: tuple[Path, ...], **values: Any) 
 def _worlds(
     console: Console, files: Sequence[Path], values: dict[str, Any]
 ) -> tuple[list[StageWorld], Sequence[CommodoreError]]:
-    """What is known about each Stage, from files or else a cluster, and what is wrong with the files."""
+    """Return the state of each Stage from files, or else a cluster, and the problems of the files."""
     from commodore.cli.observe import options as given
     from commodore.observe import build_worlds, read_objects
 
@@ -136,7 +136,7 @@ def _time(text: str | None) -> datetime:
     """The time to decide for.
 
     Raises:
-        UsageError: CMD-OBS-030, the text is no time.
+        UsageError: CMD-OBS-030, the text is not a time.
     """
     from commodore.observe import read_time
 
@@ -151,7 +151,7 @@ def _time(text: str | None) -> datetime:
 
 
 def _warn(console: Console, objects: GivenObjects, worlds: Sequence[StageWorld]) -> None:
-    """Say what is wrong with the annotations of Applications."""
+    """Print the problems of the annotations of Applications."""
     from commodore.observe import Application, annotation_problems
 
     for application in (item for item in objects.objects if isinstance(item, Application)):
@@ -159,7 +159,7 @@ def _warn(console: Console, objects: GivenObjects, worlds: Sequence[StageWorld])
             console.announce(Warned("CMD-OBS-004", f"{problem.reason}: {problem.message}", problem.hint))
     if not worlds:
         hint = "annotate Applications with kargo.akuity.io/authorized-stage: namespace:stage, or look at more of them"
-        console.announce(Warned("CMD-OBS-006", "no Application names a Stage that is looked at", hint))
+        console.announce(Warned("CMD-OBS-006", "no Application names a selected Stage", hint))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class Decisions:
 
 
 def show_decisions(console: Console, decisions: Sequence[Decision], values: dict[str, Any]) -> None:
-    """Write decisions in the format that was asked for."""
+    """Write decisions in the requested format."""
     if values.get("explain"):
         decisions = _asked_for(decisions, values["explain"])
     if values["output_format"] in ("json", "yaml"):
@@ -200,11 +200,11 @@ def _asked_for(decisions: Sequence[Decision], requested: str) -> list[Decision]:
 
 
 def _table(decisions: Sequence[Decision]) -> Iterator[str]:
-    """Lines for people: one for each decision, and below those that need a user what it is about."""
+    """Yield lines for people: one for each decision, with details if a user must act."""
     from commodore.observe import HEADINGS, decision_rows
 
-    told = (tuple(shortened(printable(text), _NAME) for text in row) for row in decision_rows(decisions))
-    rows = [HEADINGS, *told]
+    texts = (tuple(shortened(printable(text), _NAME) for text in row) for row in decision_rows(decisions))
+    rows = [HEADINGS, *texts]
     widths = [max(cells(row[column]) for row in rows) for column in range(len(HEADINGS))]
     for number, row in enumerate(rows):
         line = "  ".join(text + " " * (width - cells(text)) for text, width in zip(row, widths, strict=True)).rstrip()

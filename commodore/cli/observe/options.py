@@ -1,4 +1,4 @@
-"""What the options of the observe commands say."""
+"""Parsing of the options of the observe commands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HOLDS = (1, 11)  # the first Kargo that keeps automatic promotion back after a 
 
 
 def plan_options(values: dict[str, Any]) -> PlanOptions:
-    """How to decide.
+    """Return the options for decisions.
 
     Raises:
         UsageError: CMD-OBS-030, an option's value cannot be read.
@@ -44,7 +44,7 @@ def plan_options(values: dict[str, Any]) -> PlanOptions:
 
 
 def scope(values: dict[str, Any]) -> WatchScope:
-    """Which objects to look at.
+    """Return the selection of objects.
 
     Raises:
         UsageError: CMD-OBS-030, the selector cannot be read.
@@ -60,7 +60,7 @@ def scope(values: dict[str, Any]) -> WatchScope:
 
 
 def holds(values: dict[str, Any]) -> bool | None:
-    """Whether this Kargo knows holds of automatic promotion; None: not said.
+    """Return True if this version of Kargo supports holds of automatic promotion; None if unknown.
 
     Raises:
         UsageError: CMD-OBS-030, the version cannot be read.
@@ -77,7 +77,7 @@ def duration(flag: str, text: str) -> timedelta:
     """A duration that an option gives.
 
     Raises:
-        UsageError: CMD-OBS-030, it is none.
+        UsageError: CMD-OBS-030, it is not a duration.
     """
     result = read_duration(text)
     if result is None:
@@ -86,7 +86,7 @@ def duration(flag: str, text: str) -> timedelta:
 
 
 def clusters(values: dict[str, Any]) -> Clusters:
-    """Which clusters to talk to.
+    """Return the clusters to connect to.
 
     Raises:
         EnvironmentFault: CMD-OBS-015, the extra is not installed.
@@ -95,7 +95,7 @@ def clusters(values: dict[str, Any]) -> Clusters:
     if any(importlib.util.find_spec(name) is None for name in ("lightkube", "prometheus_client")):
         raise EnvironmentFault(
             "CMD-OBS-015",
-            "what talks to clusters is not installed",
+            "the Kubernetes client is not installed",
             hint="install commodore-catalog[observe], or give files to 'observe plan'",
         )
     from commodore.observe import ClusterAccess, Clusters
@@ -109,7 +109,7 @@ def clusters(values: dict[str, Any]) -> Clusters:
 
 
 def controller_options(values: dict[str, Any]) -> ControllerOptions:
-    """How to work on a cluster; options that only `run` has keep their defaults elsewhere.
+    """Return the options of the controller; options that only `run` has keep their defaults elsewhere.
 
     Raises:
         UsageError: CMD-OBS-030, an option's value cannot be read.

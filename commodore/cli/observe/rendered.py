@@ -36,7 +36,7 @@ def checked_source(values: Mapping[str, Any]) -> None:
 def rendered_images(
     console: Console, requested: Collection[str], values: Mapping[str, Any]
 ) -> dict[str, RenderedImages]:
-    """What a commit renders of Applications, by their `namespace/name`; those that it does not define are left out.
+    """Return the rendered images of Applications at a commit, by `namespace/name`; undefined ones are omitted.
 
     Raises:
         CommodoreError: the repository, the revision or a file that is named cannot be read.

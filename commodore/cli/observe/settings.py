@@ -180,7 +180,7 @@ RENDERED = (
     Setting(
         "images_from",
         ("--images-from",),
-        "What is deployed: `status`, the images that Argo CD shows of Pods; `rendered`, those that git renders.",
+        "The deployed images: `status`, the images of Pods in Argo CD; `rendered`, the images rendered from git.",
         kind="choice",
         choices=("status", "rendered"),
         default="status",
@@ -202,7 +202,7 @@ RENDERED = (
     ),
     replace(
         SELF_URL,
-        help="A URL of that repository, beside those of its remotes; may be repeated.",
+        help="A URL of that repository, in addition to its remotes; may be repeated.",
     ),
     FACTS,
     *CAPABILITIES,
@@ -226,11 +226,11 @@ OBSERVE_RUN = (
     Setting(
         "interval",
         ("--interval",),
-        "How often all Stages are looked at, whether something has changed or not.",
+        "The interval for checks of all Stages, even without changes.",
         default="10m",
         metavar="DURATION",
     ),
-    Setting("workers", ("--workers",), "How many Stages are looked at at once.", kind="integer", default=4),
+    Setting("workers", ("--workers",), "The number of Stages checked at once.", kind="integer", default=4),
     Setting(
         "metrics_addr",
         ("--metrics-bind-address", "--metrics-addr"),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def compile_options(values: Mapping[str, Any], console: Console, *, fetch: bool = True) -> CompileOptions:
-    """How to compile, from a command's options (`commodore.cli.shell.settings.common.ENGINE`)."""
+    """Return the compile options from a command's options (`commodore.cli.shell.settings.common.ENGINE`)."""
     from commodore.catalog import CompileOptions
 
     policy = None
@@ -36,7 +36,7 @@ def compile_options(values: Mapping[str, Any], console: Console, *, fetch: bool 
 
 
 def trust_options(trust: str | None) -> dict[str, Any]:
-    """What `--cache-trust` says, as fields of `RemoteOptions`."""
+    """Parse `--cache-trust` to fields of `RemoteOptions`."""
     return {"trust": Path(trust) if trust and trust != "any" else None, "trust_anyone": trust == "any"}
 
 

@@ -1,4 +1,4 @@
-"""The summary at the end of a compile: what was rendered, which objects differ, what is dangerous, how long it took."""
+"""The summary at the end of a compile: rendered instances, changed objects, dangers, and the duration."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class StageTimes:
 def show_summary(
     console: Console, cluster: str, result: CatalogResult, review: Review | None, times: StageTimes, *, as_json: bool
 ) -> None:
-    """Say in a few lines what a compile has done, or as JSON. Objects are counted if changes were to be shown."""
+    """Print the summary of a compile in a few lines, or as JSON. Objects are counted if changes are shown."""
     if as_json:
         console.document("catalog-compile", _summary(cluster, result, review, times))
         return
@@ -140,7 +140,7 @@ def show_summary(
 
 
 def _moves(moves: tuple[Move, ...], verbosity: int) -> list[str]:
-    """What has other versions than in the catalog's last commit, some of a long list."""
+    """Return the version changes since the catalog's last commit; a long list is cut."""
     shown = moves if verbosity else moves[:NAMES_SHOWN]
     lines: list[str] = []
     for move in shown:

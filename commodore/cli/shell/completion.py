@@ -1,4 +1,4 @@
-"""What the shell completes besides commands and options. Completing never logs in, waits long, or says anything."""
+"""Shell completion of values. It never logs in, waits long, or prints messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def is_completing() -> bool:
-    """Whether the shell wants to know what could be typed."""
+    """Return True if the shell requests completions."""
     return bool(os.environ.get(VARIABLE))
 
 
@@ -59,7 +59,7 @@ def quick(find: Find, *, patience: float = DEFAULT_LIMITS.completion_timeout) ->
 
 
 def _beginning(names: Iterable[Any], incomplete: str) -> list[str]:
-    """Those that begin with what is typed. What the shell would not take as one plain word is left out."""
+    """Return the names with the typed prefix, without names that the shell would have to quote."""
     results = {name for name in names if isinstance(name, str) and _WORD.fullmatch(name)}
     return sorted(name for name in results if name.startswith(incomplete))
 
@@ -78,7 +78,7 @@ def complete_tenants(ctx: click.Context, incomplete: str) -> list[str]:
 
 @quick
 def complete_instances(ctx: click.Context, incomplete: str) -> list[str]:
-    """What was last compiled in the working directory: the instances, and `cluster` for the cluster itself."""
+    """Return the names of the last compile in the working directory: the instances, and `cluster`."""
     return _beginning(_targets(ctx), incomplete)
 
 

@@ -48,7 +48,7 @@ STRICTER = frozenset({"exact-tools", "mask-kind", "options-in-git", "strict", "s
 _SIZE = 1 << 20  # bytes of a file
 _META = f"{__name__}.configuration"
 _QUOTED = ("'", '"', "|", ">")  # styles of texts
-_FREE = (("explain",), ("help",))  # commands that explain what is wrong with a file work all the same
+_FREE = (("explain",), ("help",))  # commands that explain problems of a file work nevertheless
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def check_configuration(ctx: click.Context) -> None:
     """See that the files of a run could be read, unless the command only explains something.
 
     Raises:
-        CommodoreError: what is wrong with them.
+        CommodoreError: their errors.
     """
     error = configuration_of(ctx).error
     if error is not None and command_words(ctx) not in _FREE:
@@ -253,7 +253,7 @@ class _Reader:
         if node.style in _QUOTED:
             return node.value
         value = load(node.value or "null", place=str(self.path))
-        # A version such as 1.30 is no number: what a number would be written as otherwise stays as it is written.
+        # A version such as 1.30 must not lose its last digit, so numbers that would be written differently stay text.
         return value if value is None or isinstance(value, bool) or str(value) == node.value else node.value
 
     def _place(self, node: Any) -> Location:

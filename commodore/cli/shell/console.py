@@ -82,7 +82,7 @@ class Console:
 
     @property
     def context(self) -> Context:
-        """The context that library functions are given: what they announce is shown."""
+        """Return the context for library functions; their events are shown."""
         return Context(self.announce, DEFAULT_LIMITS)
 
     def announce(self, event: Event) -> None:
@@ -201,7 +201,7 @@ class Console:
         click.echo(without_commands(printable_colours(text)), file=self.err, color=self.color)
 
     def record(self, event: str, record: Mapping[str, Any]) -> None:
-        """Write what happened to standard error, as JSON on one line."""
+        """Write an event to standard error as one line of JSON."""
         self._json({"event": event, **record})
 
     def confirmed(self, question: str, *, default: bool | None = False) -> bool:
@@ -231,7 +231,7 @@ class Console:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Hold the progress display while something else is printed or asked."""
+        """Suspend the progress display while something else is printed or prompted."""
         with self._display.paused() if self._display is not None else contextlib.nullcontext():
             yield
 
@@ -246,7 +246,7 @@ class Console:
 
     @property
     def is_watched(self) -> bool:
-        """Whether progress is drawn now."""
+        """True if progress is drawn now."""
         return self._display is not None
 
     @contextlib.contextmanager
@@ -319,7 +319,7 @@ def console_of(ctx: click.Context) -> Console:
 
 
 def color_by_default() -> bool | None:
-    """Whether there are colours where no option says it: none with NO_COLOR, see no-color.org; else on a terminal."""
+    """Return the default for colours: False with NO_COLOR (see no-color.org), else True on a terminal."""
     return False if os.environ.get("NO_COLOR") else None
 
 

@@ -89,7 +89,7 @@ def _read(file: Path) -> dict[str, str]:
         with file.open("rb") as opened:
             content = opened.read(_SIZE + 1)
         if len(content) > _SIZE or b"\0" in content:
-            raise ValueError("it is no list of variables")
+            raise ValueError("it is not a list of variables")
         values = dotenv_values(stream=io.StringIO(content.decode()), interpolate=False)
     except (OSError, ValueError) as error:
         raise InputError(
@@ -99,7 +99,7 @@ def _read(file: Path) -> dict[str, str]:
 
 
 def _refusal(name: str, results: Mapping[str, str], environ: Mapping[str, str], arguments: Sequence[str]) -> str | None:
-    """Why a variable is not taken; None if it may be."""
+    """Return the reason why a variable is ignored; None if it is accepted."""
     if _ends(name, USER_ONLY_VARIABLES):
         return "it is for the user to decide, not for a file in this folder"
     for destination, (token, option) in DESTINATIONS.items():

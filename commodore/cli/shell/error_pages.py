@@ -1,4 +1,4 @@
-"""What the error codes mean: the pages of `docs/reference/errors`, which are part of the wheel, as data."""
+"""The error codes: the pages of `docs/reference/errors`, which are part of the wheel, as data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ EXIT_CODES = {
 
 @dataclass(frozen=True, slots=True)
 class ErrorPage:
-    """What one code means.
+    """The description of a code.
 
     Args:
         code: such as `CMD-DEP-012`.
@@ -130,7 +130,7 @@ def _sections(text: str) -> Iterator[ErrorPage]:
 
 
 def _blocks(text: str) -> list[str]:
-    """What stands between blank lines; a fenced block stays in one piece."""
+    """Split a text at blank lines, except within fenced blocks."""
     blocks: list[list[str]] = [[]]
     fenced = False
     for line in text.strip().splitlines():

@@ -288,7 +288,7 @@ def examples_of(command: str) -> tuple[str, ...]:
 
 
 def page_of(command: str) -> str:
-    """Where to read more about a command."""
+    """Return the documentation page of a command."""
     return f"{_DOCUMENTATION}/{_entry(command)[0]}"
 
 

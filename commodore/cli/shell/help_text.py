@@ -1,4 +1,4 @@
-"""How commands describe themselves: examples first, then options under headings, and where to read more."""
+"""The help of commands: examples first, then options under headings, and a link to the documentation."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class HelpedOption(click.Option):
         return [flag for flag in self.opts if flag not in self.hidden_flags]
 
     def get_help_extra(self, ctx: click.Context) -> Any:
-        """What stands in brackets behind the help: of several variables the one that most commands share."""
+        """Return the text in brackets after the help; of several variables, the most widely shared one."""
         extra = super().get_help_extra(ctx)
         if ctx.meta.get(_CUT):
             return {name: value for name, value in extra.items() if name == "default"}
@@ -65,7 +65,7 @@ class HelpedOption(click.Option):
         return next((value for name in variables_of(self, ctx) if (value := os.environ.get(name))), None)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """What the help says, without the names that are not shown."""
+        """Return the help record without hidden names."""
         every, self.opts = self.opts, self.shown_flags
         whole = self.help
         if whole is not None and ctx.meta.get(_CUT):
@@ -165,14 +165,14 @@ class Helped(click.Command):
             self.format_commands(ctx, formatter)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Where to read more."""
+        """Write the link to the documentation."""
         from commodore.cli.shell.examples import page_of
 
         formatter.write_paragraph()
         formatter.write_text(f"Documentation: {page_of(ctx.command_path)} in commodore's repository")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """What the shell may complete; no names that are not shown."""
+        """Return completions without hidden names."""
         hidden = {
             flag
             for parameter in self.get_params(ctx)
@@ -224,7 +224,7 @@ def _heading(option: click.Option) -> str:
 
 
 def _place(option: click.Option) -> int:
-    """Where it stands below its heading; those without one stay in their order."""
+    """Return the sort key below its heading; options without one keep their order."""
     names = HEADINGS.get(_heading(option), ())
     return names.index(_name(option)) if names else 0
 

@@ -15,7 +15,7 @@ from commodore.cli.shell.help_text import Helped
 
 @dataclass(frozen=True, slots=True)
 class LazyCommand:
-    """Where a command is (`package.module:attribute`) and the line that a list of commands shows for it."""
+    """The location of a command (`package.module:attribute`), and its line in lists of commands."""
 
     place: str
     summary: str
@@ -56,7 +56,7 @@ class LazyGroup(Helped, click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. Click would print an empty line at Ctrl-C, which is no JSON."""
+        """Run the command. Click would print an empty line at Ctrl-C, which is not JSON."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""How commands reach the Lieutenant API."""
+"""Access of commands to the Lieutenant API."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def login_options(ctx: click.Context, values: Mapping[str, Any]) -> LoginOptions:
-    """How to log in, from the options of a command, of which some need not exist."""
+    """Return the login options from the options of a command, some of which may be absent."""
     from commodore.core.lieutenant.login import CallbackSettings, LoginOptions
 
     default = CallbackSettings()
@@ -78,6 +78,6 @@ def check_dynamic_facts(entries: Sequence[str], ctx: click.Context) -> None:
     if entry is not None:
         raise UsageError(
             "CMD-CLI-027",
-            f"{entry!r} is no dynamic fact, which is KEY=VALUE",
+            f"{entry!r} : expected a dynamic fact KEY=VALUE",
             hint=f"if it is the working directory: {misplaced_option('-d', entry, ctx.command_path)}",
         )

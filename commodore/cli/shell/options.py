@@ -42,7 +42,7 @@ def options(
 
 
 class _Option(HelpedOption):
-    """An option for which an empty text is no value: scripts pass on variables that are not set.
+    """An option that treats an empty text as absent, as scripts pass on unset variables.
 
     Args:
         narrows: an empty text is an error.
@@ -110,7 +110,7 @@ class _ReportFile(click.ParamType[tuple[str, Path]]):
     """A file for a report, and its form: what stands before `=`, else what the file's name ends in.
 
     Args:
-        forms: those that there are.
+        forms: the supported formats.
     """
 
     name = "report"

@@ -63,7 +63,7 @@ def _check(file: Path) -> None:
     try:
         folder = file.resolve().parent
         if file.exists() and not file.is_file():
-            what = "it is a folder" if file.is_dir() else "it is no ordinary file"
+            what = "it is a folder" if file.is_dir() else "it is not a regular file"
         elif not folder.is_dir():
             what = f"there is no folder {folder}"
     except OSError as error:  # names that are too long
@@ -109,7 +109,7 @@ def _table(instances: Sequence[InstanceTime]) -> Iterator[str]:
 
 
 def _distinction(time: InstanceTime, instances: Sequence[InstanceTime]) -> str:
-    """What tells an instance from those of the same name: the part of its place where they differ, a test case."""
+    """Return the distinction of instances with the same name: the part of their places that differs, a test case."""
     places = [other.place for other in instances if other.instance == time.instance]
     if len(places) == 1:
         return ""

@@ -1,4 +1,4 @@
-"""What a person who looks at a terminal sees of a run while it goes on: its stages, and what is being done."""
+"""The progress display of a run on a terminal: its stages, and its current work."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _FETCHES, _UNSEEN, _CLUSTER = "fetch", "inspect", "cluster"
 
 @dataclass(slots=True)
 class _Wave:
-    """How far the clusters of a wave are.
+    """The progress of the clusters of a wave.
 
     Args:
         total: how many are compiled.
@@ -59,13 +59,13 @@ class _Wave:
     begun: float = field(default_factory=time.monotonic)
 
     def describe(self, name: str) -> str:
-        """What has become of its clusters, how many are done in a minute, and how long the others take."""
-        told = [f"{count} {state}" for state, count in sorted(Counter(self.states.values()).items())]
+        """Return the counts of its clusters by state, the number done per minute, and the remaining time."""
+        parts = [f"{count} {state}" for state, count in sorted(Counter(self.states.values()).items())]
         left, spent = self.total - self.done, time.monotonic() - self.begun
         if left > 0 and self.done and spent > 0:
             seconds = self.expected * left / self.total or spent * left / self.done
-            told.append(f"{60 * self.done / spent:.1f} a minute, about {_rounded(seconds)} left")
-        return capitalized(f"wave {printable(name)}{': ' if told else ''}{', '.join(told)}")
+            parts.append(f"{60 * self.done / spent:.1f} a minute, about {_rounded(seconds)} left")
+        return capitalized(f"wave {printable(name)}{': ' if parts else ''}{', '.join(parts)}")
 
 
 def _rounded(seconds: float) -> str:
@@ -199,9 +199,9 @@ class _Progress(Progress):
         yield self.make_tasks_table(self.tasks)
         now = time.monotonic()
         longest = sorted(dict(self._running).items(), key=lambda item: item[1])
-        told = [
+        parts = [
             f"{'fetching ' if task == _FETCHES else ''}{printable(item)} {now - since:.0f} s"
             for (task, item, _), since in longest
         ]
-        if told:
-            yield Text(f"  {', '.join(told)}", no_wrap=True, overflow="ellipsis", style="dim")
+        if parts:
+            yield Text(f"  {', '.join(parts)}", no_wrap=True, overflow="ellipsis", style="dim")

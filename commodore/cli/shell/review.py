@@ -1,4 +1,4 @@
-"""What commands that show differences of objects share."""
+"""Helpers of commands that show differences of objects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def check_flags(requested: Iterable[str]) -> None:
     """See that `--fail-on` names dangers.
 
     Raises:
-        UsageError: CMD-CLI-030, one is none.
+        UsageError: CMD-CLI-030, a danger is unknown.
     """
     from commodore.core.review import FLAGS
 
@@ -28,7 +28,7 @@ def check_flags(requested: Iterable[str]) -> None:
         if name != _ANY and name not in FLAGS:
             raise UsageError(
                 "CMD-CLI-030",
-                f"{name!r} is no danger that is looked for",
+                f"unknown danger {name!r}",
                 hint=did_you_mean(name, [_ANY, *FLAGS]) or f"these are: {', '.join((_ANY, *FLAGS))}",
             )
 
@@ -41,7 +41,7 @@ def dangers(review: Review, requested: Iterable[str]) -> list[str]:
 
 
 def noise_of(values: Mapping[str, Any]) -> tuple[NoiseRule, ...]:
-    """What `--noise` and `--hide` say is noise.
+    """Return the noise rules of `--noise` and `--hide`.
 
     Raises:
         UsageError: CMD-CLI-032, a value of `--hide` does not say what.

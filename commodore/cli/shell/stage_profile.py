@@ -1,4 +1,4 @@
-"""Where the time of a run went: a listener that remembers events with their times, and what can be made of them.
+"""Profiles of runs: a listener that records events with their times, and reports made from them.
 
 The trace is in the format of Chrome's trace viewer, which Perfetto reads too ("Trace Event Format", JSON object form):
 complete events (`ph` X) with times in microseconds since the beginning of the run. Process 1 is commodore itself: its
@@ -41,7 +41,7 @@ _Name = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of work on a track, which is shown as one line; spans of a track lie beside or within each other.
+    """A piece of work on a track, which is shown as one line; spans of a track follow or contain each other.
 
     Args:
         process: the group of tracks, 1 or 2 (see the module).
@@ -60,7 +60,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class InstanceTime:
-    """How long an instance took, in seconds.
+    """The duration of an instance in seconds.
 
     Args:
         instance: its name.
@@ -145,7 +145,7 @@ class Profile:
         return tuple(sorted(instances, key=lambda item: (-item.total, item.instance, item.place)))
 
     def reused(self) -> int:
-        """How many instances were not compiled, as their results of an earlier run are still right."""
+        """The number of instances with reused results of an earlier run."""
         told = [item.event for item in self._heard if isinstance(item.event, StageAdvanced)]
         rendered = [
             item.event for item in self._heard if isinstance(item.event, TaskEnded) and item.event.task == "compile"
@@ -187,11 +187,11 @@ def _identity(event: TaskBegun | TaskEnded) -> TaskName:
 
 
 def _stages(collected: Iterable[_Received], end: float) -> Iterator[Span]:
-    """The stages of each thread, and the clusters that they are of. A stage that fails is not finished: it has ended
-    when what is around it does. What other threads do for a cluster than its own lies on tracks beside those.
+    """The stages of each thread, and the clusters that they are of. A failed stage has no
+    end event: it ends with its parent. Work of other threads for a cluster is on parallel tracks.
     """
     running: dict[tuple[str, str], list[tuple[_Name, float]]] = defaultdict(list)
-    beside: list[Span] = []
+    parallel: list[Span] = []
     for item in collected:
         own = running[item.thread, ""]
         is_own = not item.cluster or ("cluster", item.cluster) in (what for what, _ in own)
@@ -206,18 +206,18 @@ def _stages(collected: Iterable[_Received], end: float) -> Iterator[Span]:
         if is_own:
             yield from done
         else:
-            beside += done
+            parallel += done
     for (thread, cluster), stack in running.items():
         left = [_unfinished(_MAIN, thread, name, start, kind, end) for (kind, name), start in stack]
         if cluster:
-            beside += left
+            parallel += left
         else:
             yield from left
-    yield from _side_by_side("beside", beside)
+    yield from _side_by_side("parallel", parallel)
 
 
 def _begins(event: Event) -> _Name | None:
-    """What an event begins."""
+    """Return the name of the work that an event begins."""
     match event:
         case StageStarted(stage):
             return "stage", stage
@@ -227,7 +227,7 @@ def _begins(event: Event) -> _Name | None:
 
 
 def _ends(event: Event) -> _Name | None:
-    """What an event ends."""
+    """Return the name of the work that an event ends."""
     match event:
         case StageFinished(stage):
             return "stage", stage
@@ -237,7 +237,7 @@ def _ends(event: Event) -> _Name | None:
 
 
 def _tasks(collected: Iterable[_Received], end: float) -> Iterator[Span]:
-    """What the workers did, and what they were at when the run ended."""
+    """Yield the spans of workers, including unfinished ones at the end of the run."""
     running: dict[TaskName, tuple[TaskBegun, float]] = {}
     for item in collected:
         if isinstance(item.event, TaskBegun):
@@ -290,7 +290,7 @@ def _unfinished(process: int, track: str, name: str, start: float, kind: str, en
 
 
 def _place(track: tuple[int, str]) -> tuple[int, bool, str, int]:
-    """Where a track is shown: stages first, workers by their number."""
+    """Return the sort key of a track: stages first, workers by number."""
     process, name = track
     words, _, number = name.rpartition(" ")
     return process, name != _STAGES, words, int(number) if number.isdecimal() else 0

@@ -1,4 +1,4 @@
-"""Variables of the environment that set options, and those that begin like one and set none."""
+"""Environment variables that set options, and unknown ones with the same prefixes."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _nearest(name: str, variables: Iterable[str]) -> str:
 
 
 def _is_of_group(name: str, ctx: click.Context) -> bool:
-    """Whether a variable begins with the words of the command's outermost group, or of the command."""
+    """Return True if a variable has the prefix of the command's outermost group, or of the command."""
     at = ctx
     while at.parent is not None and at.parent.parent is not None:
         at = at.parent
@@ -115,7 +115,7 @@ def _is_like_a_switch(name: str, command: click.Command) -> bool:
 
 
 def _is_known(name: str, root: click.Context) -> bool:
-    """Whether a variable sets an option of any command. Only the commands that its words name are loaded."""
+    """Return True if a variable sets an option of any command. Only commands named by its words are loaded."""
     if name in _named():
         return True
     return any(name in _of_command(ctx) for ctx in _contexts(root, name))
@@ -144,7 +144,7 @@ def _contexts(ctx: click.Context, name: str) -> Iterator[click.Context]:
 
 
 def _is_in_group(name: str, ctx: click.Context) -> bool:
-    """Whether a variable may be one of a group for all of its commands."""
+    """Return True if a variable may belong to a group for all of its commands."""
     return ctx.parent is not None and name.startswith(f"{ctx.auto_envvar_prefix}_")
 
 

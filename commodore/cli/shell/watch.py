@@ -53,7 +53,7 @@ class WatchedChange:
 
 @dataclass(frozen=True, slots=True)
 class WatchedCompile:
-    """What is compiled again and again.
+    """A watched compile.
 
     Args:
         sources: what is looked at.
@@ -101,7 +101,7 @@ def check_watch(values: Mapping[str, Any]) -> None:
 
 
 def watch(what: WatchedCompile, console: Console, *, limits: Limits = DEFAULT_LIMITS) -> None:
-    """Compile, and compile again whenever something has changed, until the user ends it: that is no failure.
+    """Compile, and compile again after each change, until the user ends it, which is not an error.
 
     Raises:
         CommodoreError: the first run failed for a reason that no edit of the watched files removes.
@@ -122,7 +122,7 @@ def watch(what: WatchedCompile, console: Console, *, limits: Limits = DEFAULT_LI
 
 @contextlib.contextmanager
 def until_ended(console: Console) -> Iterator[None]:
-    """Work until the user ends it: that is no failure."""
+    """Work until the user ends it, which is not an error."""
     try:
         yield
     except KeyboardInterrupt:
@@ -200,8 +200,8 @@ def _show(
 
 
 class _Listener:
-    """Passes on what compiles announce. After the first run, people who read lines are not told of the stages, which
-    take no time then, and warnings that the last run gave too are not repeated.
+    """Pass on the events of compiles. After the first run, line output omits the stages, which take no time then, and
+    warnings of the previous run are not repeated.
     """
 
     def __init__(self, console: Console) -> None:

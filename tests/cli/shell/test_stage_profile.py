@@ -128,8 +128,8 @@ def test_the_stages_of_clusters_lie_within_them() -> None:
         ("cluster_1", "c-two"),
     ]
     assert sorted((span.track, span.name) for span in spans if span.name.startswith("asking")) == [
-        ("beside 0", "asking for c-one"),
-        ("beside 1", "asking for c-two"),
+        ("parallel 0", "asking for c-one"),
+        ("parallel 1", "asking for c-two"),
     ]
     stages = [span for span in spans if span.name == "fetching"]
     assert [bool(span.facts.get("unfinished")) for span in stages] == [False, True, False]

@@ -1,4 +1,4 @@
-"""Options of the whole program, and those that several groups of commands share."""
+"""Options of the whole program, and options shared by several groups of commands."""
 
 from __future__ import annotations
 

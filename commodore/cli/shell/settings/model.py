@@ -1,4 +1,4 @@
-"""What an option is, and what it was given."""
+"""Options and their values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What an option was given, and from where, so that a message can say which knob to turn."""
+    """The value of an option and its source, for messages."""
 
     setting: Setting
     value: Any
@@ -64,5 +64,5 @@ class Settings:
         return self.values[name].value
 
     def source(self, name: str) -> Source:
-        """Where the value of a setting comes from."""
+        """The source of a setting's value."""
         return self.values[name].source
