@@ -40,7 +40,7 @@ def all_refused(world: World, secret: Secret, codes: Mapping[str, str], **change
     assert refusals == {name: [(code, 4)] for name, code in codes.items()}
     assert len(errors) == len(codes)
     assert secret.is_in(world.root) == []
-    assert secret.text not in str([[error.as_dict() for error in errors], world.events])
+    assert secret.text not in str([[plain(error) for error in errors], world.events])
     return {name: of for name, [of] in named.items()}
 
 
