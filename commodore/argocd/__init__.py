@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from commodore.argocd.comparing import State as State
     from commodore.argocd.comparing.images import ImageUse as ImageUse
     from commodore.argocd.configuration import ArgoSettings as ArgoSettings
-    from commodore.argocd.configuration import Followed as Followed
     from commodore.argocd.configuration import Installation as Installation
     from commodore.argocd.configuration import LocatedValue as LocatedValue
     from commodore.argocd.configuration import Profile as Profile
+    from commodore.argocd.configuration import VersionOptions as VersionOptions
     from commodore.argocd.configuration import choose_profile as choose_profile
     from commodore.argocd.configuration import read_candidates as read_candidates
     from commodore.argocd.configuration import read_file as read_file

@@ -556,7 +556,7 @@ def test_naming_an_application_neither_renders_nor_reports_others(call: Call, tr
     code, _, err = call("argocd", "render", *given, "web")
     assert (code, "[CMD-ARGO-109]" in err) == (0, True)
     code, _, err = call("argocd", "render", *given, "child")
-    assert (code, "no Application fits 'child'" in err, "argocd/parent" in err) == (2, True, True)
+    assert (code, "no Application matches 'child'" in err, "argocd/parent" in err) == (2, True, True)
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,7 @@ class Charts:
         cached = self._cached(url, name, requested) if is_exact(requested) and not refresh else None
         if cached is not None:
             return cached, "cache"
+        # The index of a repository may be cached, so that ranges can be resolved offline; tags of registries are not.
         if self.context.offline and (in_registry or (is_exact(requested) and self.providers.remotes is None)):
             raise EnvironmentFault(
                 "CMD-ARGO-310",

@@ -64,6 +64,7 @@ class Credentials:
 
         entry = self._find(url)
         if entry is None and named_by:
+            # The URL is from an index, which must not send the login elsewhere, except with passCredentials.
             naming = self._find(named_by)
             if naming is not None and (naming.passed_on or same_server(named_by, url)):
                 entry = naming

@@ -136,6 +136,7 @@ class Repositories:
             self._store.close()
 
     def _find(self, url: str, revision: str, prefix: str) -> _Obtained:
+        # By precedence: the map, the tree under analysis, providers of the caller, registries, cache and network.
         mapped = self.repo_map.find(url)
         if mapped is not None and not mapped.revision:
             identity = repository_identity(url)

@@ -138,7 +138,7 @@ class GitGenerator:
             raise _unreadable(f"{where} is a link to a path outside of its repository")
         try:
             with file.open("rb") as stream:
-                content = stream.read(self._context.limits.argocd_file_bytes + 1)
+                content = stream.read(self._context.limits.argocd_file_bytes + 1)  # one more shows a larger file
         except OSError as error:
             raise _unreadable(f"{where} cannot be read: {error.strerror}") from error
         if len(content) > self._context.limits.argocd_file_bytes:

@@ -7,13 +7,13 @@ from commodore.argocd.configuration.customisations import IgnoredFields, Resourc
 from commodore.argocd.configuration.installation import Installation, read_installation
 from commodore.argocd.configuration.model import ArgoSettings, LocatedValue
 from commodore.argocd.configuration.plugin_policy import read_policy
-from commodore.argocd.configuration.profiles import NEWEST, Followed, Profile, choose_profile
+from commodore.argocd.configuration.profiles import NEWEST, Profile, VersionOptions, choose_profile
 from commodore.argocd.configuration.read import Candidates, read_candidates, read_file, read_settings
 
 __all__ = [
     "ArgoSettings",
     "Candidates",
-    "Followed",
+    "VersionOptions",
     "IgnoredFields",
     "Installation",
     "NEWEST",

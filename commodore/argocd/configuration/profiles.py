@@ -13,7 +13,7 @@ _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:[.+-].*)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class VersionOptions:
     """Options: the version of Argo CD to follow.
 
     Attributes:

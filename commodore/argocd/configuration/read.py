@@ -257,7 +257,7 @@ def read_file(file: Path, limits: Limits) -> bytes:
     """
     try:
         with file.open("rb") as stream:
-            content = stream.read(limits.argocd_file_bytes + 1)
+            content = stream.read(limits.argocd_file_bytes + 1)  # one more shows a larger file
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise InputError(

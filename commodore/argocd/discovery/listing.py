@@ -221,6 +221,7 @@ class _Search:
             check_tool_versions(self.profile, self.context, self.diagnostics, exact=True)
         rendered: list[Raw] = []
         settings = self._settings(scanned, rendered)
+        # Rendered settings may change how Applications render: search again until they are stable.
         for _ in range(_TRIES):
             collected = Diagnostics()
             search = self._search(scanned, settings, rendered, collected)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from commodore.argocd.appsets import Facts
-from commodore.argocd.configuration import Candidates, Followed, Installation, Profile
+from commodore.argocd.configuration import Candidates, Installation, Profile, VersionOptions
 from commodore.argocd.discovery.own import own_repositories, stands_for
 from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.trees import SelfRevisions, Tree
@@ -74,7 +74,7 @@ class SearchRoot:
     folder: Path
     search: Search = field(default_factory=Search)
     installation: Installation = field(default_factory=Installation)
-    followed: Followed = field(default_factory=Followed)
+    followed: VersionOptions = field(default_factory=VersionOptions)
     tree_urls: tuple[str, ...] = ()
     facts: Facts = field(default_factory=Facts)
     jobs: int = 0

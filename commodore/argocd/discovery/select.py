@@ -193,4 +193,4 @@ def _no_fit(text: str, names: Sequence[str], lost: Sequence[LostDefinition]) -> 
     hint = did_you_mean(text.rpartition("/")[2], names) or f"there are {some_of(names) or 'none'}"
     if labels := list(dict.fromkeys(definition.label for definition in lost)):
         hint += f"; it may be among what cannot be read or expanded: {some_of(labels)}"
-    return InputError("CMD-ARGO-006", f"no Application fits {text!r}", hint=hint)
+    return InputError("CMD-ARGO-006", f"no Application matches {text!r}", hint=hint)

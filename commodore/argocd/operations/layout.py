@@ -60,6 +60,7 @@ def write_layout(
             f"{folder} has files that this command did not write",
             hint="name an empty or new folder",
         )
+    # The new folder is written next to the old one and exchanged as a whole: an error leaves the old one unchanged.
     files = dict(_files(applications, layout))
     with staging(folder.absolute().parent, f".{folder.name}-", None) as scratch:
         made = scratch / "new"

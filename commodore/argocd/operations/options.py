@@ -10,7 +10,7 @@ from typing import Any
 from commodore.argocd.acquiring import MappedRepository, Providers, parse_repo_map
 from commodore.argocd.checking import Checks
 from commodore.argocd.comparing import ChangedFileFilter, ComparisonOptions
-from commodore.argocd.configuration import Followed, Installation
+from commodore.argocd.configuration import Installation, VersionOptions
 from commodore.argocd.discovery import Search
 from commodore.argocd.finishing import ObjectFilter
 from commodore.base.context import Context
@@ -176,7 +176,7 @@ class Options:
     search: Search = field(default_factory=Search)
     installation: Installation = field(default_factory=Installation)
     select: str = ""
-    followed: Followed = field(default_factory=Followed)
+    followed: VersionOptions = field(default_factory=VersionOptions)
     kubernetes: Kubernetes = field(default_factory=Kubernetes)
     plugins: Plugins = field(default_factory=Plugins)
     servers: Servers = field(default_factory=Servers)

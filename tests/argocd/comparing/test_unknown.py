@@ -150,6 +150,6 @@ def test_names_of_what_cannot_be_read(trees: Trees) -> None:
     trees.write({"one.json": app("one", "x"), "jn.json": app("jn", "x", source=5), "x/a.json": config()})
     assert trees.states(names=("jn",)) == {"jn": "unknown"}
     assert trees.states(names=("one",)) == {"one": "unchanged"}
-    with pytest.raises(InputError, match="no Application fits 'other'") as raised:
+    with pytest.raises(InputError, match="no Application matches 'other'") as raised:
         trees.diff(names=("other",))
     assert raised.value.hint.endswith("it may be among what cannot be read or expanded: argocd/jn")

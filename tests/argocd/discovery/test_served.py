@@ -107,7 +107,7 @@ def test_what_facts_and_the_source_say_counts_more(tree: Path) -> None:
 def test_each_use_is_told(tree: Path) -> None:
     (tree / "crds" / "a.yaml").write_text(crd())
     shown = explain(Tree.folder(tree), "here", OPTIONS)
-    assert "--api-versions example.com/v1/Thing" in str(shown.application["commands"])
+    assert "--api-versions example.com/v1/Thing" in str(shown.application.commands)
     diagnostics = render(Tree.folder(tree), OPTIONS, ("here", "crds")).diagnostics
     (diagnostic,) = (diagnostic for diagnostic in diagnostics if diagnostic.code == "CMD-ARGO-416")
     assert (diagnostic.severity, diagnostic.subject.application) == ("info", "argocd/here")
