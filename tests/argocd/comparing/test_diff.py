@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from commodore.argocd.comparing import Difference
-from commodore.argocd.comparing.document import difference_data
+from commodore.argocd.comparing.document import difference_record
+from commodore.base.documents import plain
 from commodore.base.errors import CommodoreError, InputError, UsageError
 from commodore.core.review import html_report, markdown_report, text_report
 from tests.argocd.comparing.conftest import URL, Trees, app, config
 
 pytestmark = pytest.mark.tools
+
+
+def difference_data(found: Difference) -> Any:
+    """Return the document of a difference, with empty names of trees and without diagnostics."""
+    side: Any = SimpleNamespace(commit="", shown="")
+    return plain(difference_record(found, (side, side), (), partial=False))
 
 
 def titles(found: Difference) -> list[str]:
