@@ -305,7 +305,7 @@ def test_which_changed_files_count(two: Trees) -> None:
     assert two.states(changed_include=("one/**",)) == {"one": "changed", "two": "not-rendered"}
     both = {"changed_include": ("one/**",), "changed_ignore": ("**/*.json",)}
     assert two.states(**both) == {"one": "not-rendered", "two": "not-rendered"}
-    with pytest.raises(UsageError, match="the pattern '\\['") as caught:
+    with pytest.raises(UsageError, match="invalid pattern '\\['") as caught:
         two.diff(changed_include=("[",))
     assert caught.value.code == "CMD-ARGO-025"
 
@@ -317,7 +317,7 @@ def test_patterns_of_changed_files_that_fit_nothing(two: Trees) -> None:
     assert caught.value.code == "CMD-ARGO-037"
     two.diff(changed_ignore=("tow/**",))
     assert [(one.code, one.severity) for one in two.found.collected()] == [("CMD-ARGO-037", "warning")]
-    with pytest.raises(UsageError, match="the pattern '\\['"):
+    with pytest.raises(UsageError, match="invalid pattern '\\['"):
         two.diff(names=("one",), changed_include=("[",))
 
 
