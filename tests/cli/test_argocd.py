@@ -68,7 +68,7 @@ def test_settings_with_their_places(call: Call, config: Callable[[str], str]) ->
     code, out, err = call("argocd", "settings", "--argocd-settings", file, "-o", "json")
     data = json.loads(out)
     assert (code, err, data["schema"], data["partial"]) == (0, "", "argocd-settings", False)
-    (row,) = (one for one in data["settings"] if one["key"] == "application.resourceTrackingMethod")
+    (row,) = (setting for setting in data["settings"] if setting["key"] == "application.resourceTrackingMethod")
     assert (row["value"], row["level"], row["place"]) == ("label", "option", {"place": file, "line": 3, "column": None})
     code, out, _ = call("argocd", "settings")
     assert code == 0
@@ -423,7 +423,7 @@ def test_testing_applications(call: Call, tree: Path) -> None:
     (tree / "project.yaml").write_text(PROJECT % "api")
     code, out, _ = call(*given, "web", "-o", "json")
     (row,) = json.loads(out)["applications"]
-    assert (code, row["status"], [one["code"] for one in row["problems"]]) == (2, "FAIL", ["CMD-ARGO-603"])
+    assert (code, row["status"], [problem["code"] for problem in row["problems"]]) == (2, "FAIL", ["CMD-ARGO-603"])
     code, out, _ = call(*given, "-o", "junit")
     assert (code, out.count("<failure")) == (2, 2)
     code, _, err = call("argocd", "render", *given[2:], "web")
@@ -453,7 +453,7 @@ def test_settings_of_a_repository(call: Call, tmp_path: Path) -> None:
         code, out, _ = call("argocd", "settings", *words, "-o", "json")
         assert code == 0
         rows = json.loads(out)["settings"]
-        return {one["key"]: (one["value"], one["level"], len(one["overridden"])) for one in rows}
+        return {row["key"]: (row["value"], row["level"], len(row["overridden"])) for row in rows}
 
     tree = ["--path", str(tmp_path / "tree")]
     assert shown(*tree)[key] == ("annotation+label", "tree", 1)
@@ -598,7 +598,7 @@ def test_no_replaced_option_is_there() -> None:
 def test_an_installation_and_a_selection(
     call: Call, tmp_path: Path, config: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What objects say, those of the option included, and only the Applications that are chosen."""
+    """The objects of the selected Applications, including those of the option."""
     monkeypatch.chdir(tmp_path)
     Path("cd").mkdir()
     Path("cd/more.yaml").write_text("kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {installationID: here}\n")

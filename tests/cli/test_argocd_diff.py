@@ -59,7 +59,7 @@ def test_exit_codes_and_streams(diff: Call, shop: Path) -> None:
     (shop / "a" / "broken.json").write_text("{", encoding="utf-8")
     code, out, _ = diff("--base", "HEAD", "-o", "json", "--all")
     data = json.loads(out)
-    assert (code, data["partial"], [one["state"] for one in data["applications"]]) == (
+    assert (code, data["partial"], [application["state"] for application in data["applications"]]) == (
         2,
         True,
         ["unknown", "unchanged"],

@@ -99,7 +99,7 @@ def test_images_that_differ(run: Call, shop: Path) -> None:
         ["+ quay.io/x/y:1", "    in argocd/a", "~ nginx:1.3 (was nginx:1.2)", "    in argocd/a"],
     )
     rows = json.loads(run("images", "--base", "HEAD", "-o", "json")[1])["images"]
-    assert {one["change"]: one["before"] and one["before"]["text"] for one in rows} == {
+    assert {row["change"]: row["before"] and row["before"]["text"] for row in rows} == {
         "added": None,
         "changed": "nginx:1.2",
     }
@@ -168,7 +168,7 @@ def test_diagnostics(run: Call, shop: Path) -> None:
     assert run("diagnostics", "--show", "rendered", "--select", "namespace=a")[0] == 0  # what counts is rendered alone
     code, out, _ = run("diagnostics", "--show", "rendered", "-o", "json")
     data = json.loads(out)
-    assert (code, data["partial"], {one["code"] for one in data["diagnostics"]}) == (
+    assert (code, data["partial"], {diagnostic["code"] for diagnostic in data["diagnostics"]}) == (
         2,
         True,
         {"CMD-ARGO-102", "CMD-ARGO-401", "CMD-ARGO-608", "CMD-ARGO-910"},
@@ -181,8 +181,8 @@ def test_diagnostics_say_where_things_came_from(run: Call, shop: Path) -> None:
     (shop / "b" / "kustomization.yaml").write_text("resources: [pod.json]\n", encoding="utf-8")
 
     def told(*words: str) -> list[str]:
-        found = json.loads(run("diagnostics", "--show", "rendered", "-o", "json", *words)[1])["diagnostics"]
-        return [one["message"] for one in found if one["code"] == "CMD-ARGO-330"]
+        diagnostics = json.loads(run("diagnostics", "--show", "rendered", "-o", "json", *words)[1])["diagnostics"]
+        return [diagnostic["message"] for diagnostic in diagnostics if diagnostic["code"] == "CMD-ARGO-330"]
 
     assert told() == []
     tree, output = told("--show", "events")
@@ -228,8 +228,12 @@ def test_diagnostics_of_plugins(run: Call, shop: Path, monkeypatch: pytest.Monke
         value["spec"]["source"]["plugin"] = {"name": plugin}
         (shop / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
     code, out, _ = run("diagnostics", "--show", "plugins", "-o", "json")
-    found = {(one["application"], one["code"]) for one in json.loads(out)["diagnostics"] if one["application"]}
-    assert (code, found) == (2, {("argocd/c", "CMD-ARGO-425"), ("argocd/d", "CMD-ARGO-420")})
+    codes = {
+        (diagnostic["application"], diagnostic["code"])
+        for diagnostic in json.loads(out)["diagnostics"]
+        if diagnostic["application"]
+    }
+    assert (code, codes) == (2, {("argocd/c", "CMD-ARGO-425"), ("argocd/d", "CMD-ARGO-420")})
 
 
 @pytest.mark.requirement("D62")
@@ -246,7 +250,7 @@ def test_diagnostics_of_an_annotation_that_misses_files(run: Call, shop: Path) -
 def test_diagnostics_for_code_scanning(run: Call, shop: Path) -> None:
     (shop / "bad.yaml").write_text("a: [argocd-cm", encoding="utf-8")
     (log,) = json.loads(run("diagnostics", "-o", "sarif")[1])["runs"]
-    places = {one["ruleId"]: one["locations"] for one in log["results"]}
+    places = {result["ruleId"]: result["locations"] for result in log["results"]}
     (place,) = places["CMD-ARGO-102"]
     assert place["physicalLocation"]["artifactLocation"]["uri"] == "bad.yaml"
     assert yaml.safe_load(run("diagnostics", "-o", "yaml")[1])["partial"] is False
@@ -339,7 +343,7 @@ def test_explain_a_value(run: Call, shop: Path) -> None:
     for path, value in (("image", made["image"]), ("e.size", made["e"]["size"]), ("hosts", made["hosts"])):
         data = json.loads(run("explain", "c", "-o", "json", "--value", path)[1])["application"]["value"]
         assert data["values"] == [{"source": 1, "value": value}]
-    assert [one["place"] for one in data["layers"]] == ["values.yaml of the chart", "parameter hosts[1]"]
+    assert [layer["place"] for layer in data["layers"]] == ["values.yaml of the chart", "parameter hosts[1]"]
     assert "  1 in values.yaml" in run("explain", "c", "--value", "m.k\\.k")[1]
     for name, path in (("c", "imag.tag"), ("b", "a")):
         code, _, err = run("explain", name, "--value", path)

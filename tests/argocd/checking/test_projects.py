@@ -1,4 +1,4 @@
-"""What AppProjects allow."""
+"""The rules of AppProjects."""
 
 from __future__ import annotations
 
@@ -112,11 +112,11 @@ def told(
     clusters: tuple[Cluster, ...] = (),
     **spec: Any,
 ) -> list[str]:
-    """The codes about an Application of the project `p`, and those about projects themselves."""
+    """Return the codes of diagnostics about an Application of the project `p`, and about projects themselves."""
     settings = ArgoSettings(
         config=with_defaults({"globalProjects": LocatedValue(config, "option")} if config else {}, DEFAULTS),
         clusters=clusters,
-        projects=tuple((one, PLACE) for one in projects),
+        projects=tuple((project, PLACE) for project in projects),
     )
     value = {
         "metadata": {"name": "a", "namespace": namespace},
@@ -127,11 +127,11 @@ def told(
             **spec,
         },
     }
-    found = Diagnostics()
-    Projects(settings, found, "error").check(
-        read_application(value, Location("app.yaml", 1)), [Rendered(one) for one in objects], found
+    diagnostics = Diagnostics()
+    Projects(settings, diagnostics, "error").check(
+        read_application(value, Location("app.yaml", 1)), [Rendered(data) for data in objects], diagnostics
     )
-    return [one.code.removeprefix("CMD-ARGO-") for one in found.collected()]
+    return [diagnostic.code.removeprefix("CMD-ARGO-") for diagnostic in diagnostics.collected()]
 
 
 ALL = {"sourceRepos": ["*"], "destinations": [{"server": "*", "namespace": "*"}]}

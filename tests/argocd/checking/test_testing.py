@@ -1,4 +1,4 @@
-"""What `argocd test` looks at beside rendering and projects: health scripts, schemas, what differs each time."""
+"""Checks of `argocd test` in addition to rendering and projects: health scripts, schemas, random values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OFFLINE = Options(context=Context(ignore, DEFAULT_LIMITS, offline=True)).having(
 
 
 def report_of(folder: Path, scripts: dict[str, str] | None = None, **options: Any) -> argocd.Report:
-    """What testing an Application with a ConfigMap and a Database comes to.
+    """Test an Application with a ConfigMap and a Database.
 
     Args:
         scripts: keys of `resource.customizations` with their values.
@@ -47,14 +47,14 @@ def report_of(folder: Path, scripts: dict[str, str] | None = None, **options: An
 
 
 def result(report: argocd.Report) -> tuple[str, str, str]:
-    """The status of the one Application, and the code and message of its first problem."""
+    """Return the status of the Application, and the code and message of its first problem."""
     (outcome,) = report.applications
     problem = next(iter(outcome.problems), None)
     return outcome.status, problem.code if problem else "", problem.message if problem else ""
 
 
 def test_an_object_of_several_applications(tmp_path: Path) -> None:
-    """Applications that give one cluster the same object take it from each other."""
+    """Applications that deploy the same object to one cluster take it from each other."""
     servers = {
         "a": "https://kubernetes.default.svc",
         "b": "https://kubernetes.default.svc",
@@ -66,8 +66,8 @@ def test_an_object_of_several_applications(tmp_path: Path) -> None:
     }
     files["web/x.json"] = config(k="1")
     report = argocd.test(Tree.folder(write_files(tmp_path / "shop", files)), OFFLINE)
-    assert [one.status for one in report.applications] == ["PASS"] * 3
-    (told,) = (one for one in report.diagnostics if one.code == "CMD-ARGO-507")
+    assert [application.status for application in report.applications] == ["PASS"] * 3
+    (told,) = (diagnostic for diagnostic in report.diagnostics if diagnostic.code == "CMD-ARGO-507")
     assert told.severity == "warning"
     assert told.message.startswith("argocd/a, argocd/b each give ConfigMap ")
 
@@ -109,24 +109,26 @@ def thing(kind: str, group: str = "acme.io") -> dict[str, Any]:
 @pytest.mark.requirement("D22")
 def test_health_scripts() -> None:
     overrides = {f"acme.io/Kind{number}": ResourceOverride(health=script) for number, script in enumerate(SCRIPTS)}
-    found = checked(overrides, *(thing(f"Kind{number}") for number in range(len(SCRIPTS))))
-    said = {one.message.split()[4].partition(".")[0]: one for one in found}
+    problems = checked(overrides, *(thing(f"Kind{number}") for number in range(len(SCRIPTS))))
+    said = {problem.message.split()[4].partition(".")[0]: problem for problem in problems}
     for number, (script, why) in enumerate(SCRIPTS.items()):
-        one = said.pop(f"Kind{number}", None)
+        problem = said.pop(f"Kind{number}", None)
         if "while true do s" in script:  # runs out of time or of memory, whichever is first
-            assert one is not None
-            assert one.code == "CMD-ARGO-902"
+            assert problem is not None
+            assert problem.code == "CMD-ARGO-902"
         elif why:
-            assert one is not None, script
-            assert (one.code, one.severity, why in one.message) == ("CMD-ARGO-902", "error", True), one.message
+            assert problem is not None, script
+            assert (problem.code, problem.severity, why in problem.message) == ("CMD-ARGO-902", "error", True), (
+                problem.message
+            )
         else:
-            assert one is None, one
+            assert problem is None, problem
     assert said == {}
 
 
 @pytest.mark.requirement("D22")
 def test_which_script_runs() -> None:
-    """The one of the very kind, else one with a pattern; none of other kinds; more libraries where asked for."""
+    """The script of the kind runs, else one with a matching pattern; with more libraries on request."""
     bad, good = ResourceOverride(health="return 1"), ResourceOverride(health="return {status = 'Healthy'}")
     libraries = "return {status = string.upper('h') .. string.sub('ealthy', 1)}"
     overrides = {
@@ -138,8 +140,8 @@ def test_which_script_runs() -> None:
         "c.io/Open": ResourceOverride(health=libraries, use_open_libs=True),
     }
     kinds = (("Good", "a.io"), ("Any", "a.io"), ("Any", "b.io"), ("ConfigMap", ""), ("Plain", "c.io"), ("Open", "c.io"))
-    found = checked(overrides, *(thing(*kind) for kind in kinds))
-    assert [one.message.split()[4] for one in found] == ["Any.a.io", "ConfigMap", "Plain.c.io"]
+    problems = checked(overrides, *(thing(*kind) for kind in kinds))
+    assert [problem.message.split()[4] for problem in problems] == ["Any.a.io", "ConfigMap", "Plain.c.io"]
 
 
 @pytest.mark.requirement("D22")
@@ -151,10 +153,10 @@ def test_applications_with_scripts(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("D22")
 def test_scripts_that_do_not_compile(tmp_path: Path) -> None:
-    """Whether there are objects of the kind or not."""
+    """With objects of the kind and without."""
     report = report_of(tmp_path, {"health.acme.io_Other": "if then"})
     assert result(report)[0] == "PASS"
-    assert [one.code for one in report.diagnostics if one.severity == "error"] == ["CMD-ARGO-901"]
+    assert [diagnostic.code for diagnostic in report.diagnostics if diagnostic.severity == "error"] == ["CMD-ARGO-901"]
     assert report.partial
 
 
@@ -199,7 +201,7 @@ def test_schemas(tmp_path: Path) -> None:
     (tmp_path / "shop" / "web" / "s.json").unlink()
     write_files(tmp_path / "shop", {"crd.json": app("crd", "crd"), "crd/d.json": json.dumps(definition)})
     report = report_of(tmp_path, schema=True)
-    assert [(one.application, one.status) for one in report.applications] == [
+    assert [(application.application, application.status) for application in report.applications] == [
         ("argocd/crd", "PASS"),
         ("argocd/web", "FAIL"),
     ]
@@ -210,7 +212,7 @@ def test_what_differs_each_time(tmp_path: Path) -> None:
     template = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: r}\ndata: {a: {{ randAlphaNum 9 | quote }}, b: x}\n"
     files = {f"r/{name}": text for name, text in chart(**{"templates/all.yaml": template}).items()}
     write_files(tmp_path / "shop", {"r.json": app("r", "r"), **files})
-    assert [one.status for one in report_of(tmp_path).applications] == ["PASS", "PASS"]
+    assert [application.status for application in report_of(tmp_path).applications] == ["PASS", "PASS"]
     random, plain = report_of(tmp_path, twice=True).applications
     assert (plain.status, random.status) == ("PASS", "FAIL")
     assert random.problems[0].code == "CMD-ARGO-415"

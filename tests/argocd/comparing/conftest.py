@@ -1,4 +1,4 @@
-"""Two trees with Applications, and what differs between them."""
+"""Two trees with Applications, and their difference."""
 
 from __future__ import annotations
 
@@ -50,37 +50,40 @@ def config(name: str = "config", **data: str) -> str:
 
 @dataclass
 class Trees:
-    """A base and a target, each a folder that stands for the repository."""
+    """A base and a target, each a folder that is read as the repository."""
 
     root: Path
-    found: Diagnostics = field(default_factory=Diagnostics)
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
     sides: tuple[Side, Side] = field(init=False)
 
     def write(self, files: Mapping[str, str], side: str = "both") -> None:
-        """Files of a side or of both."""
-        for one in ("base", "target") if side == "both" else (side,):
-            write_files(self.root / one, files)
+        """Write files of a side or of both."""
+        for name in ("base", "target") if side == "both" else (side,):
+            write_files(self.root / name, files)
 
     def drop(self, name: str) -> None:
-        """Take a file out of the target."""
+        """Remove a file of the target."""
         (self.root / "target" / name).unlink()
 
     def diff(self, names: Sequence[str] = (), **options: Any) -> Difference:
-        """What differs. Nothing is fetched."""
+        """Compare the trees. Nothing is fetched."""
         for side in ("base", "target"):
             (self.root / side).mkdir(parents=True, exist_ok=True)
         context = Context(ignore, DEFAULT_LIMITS, offline=True)
         with open_session(Options(context=context).having(self_url=(URL,), **options)) as session:
             trees = (Tree.folder(self.root / name) for name in ("base", "target"))
             self.sides, difference, _ = compare(session, *trees, names)
-        self.found = but_the_version(session.diagnostics)
+        self.diagnostics = but_the_version(session.diagnostics)
         return difference
 
     def states(self, names: Sequence[str] = (), **options: Any) -> dict[str, str]:
-        return {one.name.partition("/")[2]: one.state for one in self.diff(names, **options).applications}
+        return {
+            application.name.partition("/")[2]: application.state
+            for application in self.diff(names, **options).applications
+        }
 
     def codes(self) -> list[str]:
-        return [one.code for one in self.found.collected()]
+        return [diagnostic.code for diagnostic in self.diagnostics.collected()]
 
 
 @pytest.fixture

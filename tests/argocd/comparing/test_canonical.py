@@ -1,4 +1,4 @@
-"""What the API server reads as the same is compared as the same."""
+"""Objects that the API server reads as equal are compared as equal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def built_in(amount: object, size: object) -> list[dict[str, Any]]:
     claim = {"resources": {"requests": {"storage": size}}}
     target = {"resource": {"name": "cpu", "target": {"type": "AverageValue", "averageValue": amount}}}
     template = {"template": {"metadata": {"annotations": {"a": "1000m"}}, "spec": pod(amount, size)}}
-    found = {
+    fields = {
         "v1/Pod": pod(amount, size),
         "apps/v1/Deployment": template,
         "apps/v1/StatefulSet": {**template, "volumeClaimTemplates": [{"spec": claim}]},
@@ -40,22 +40,22 @@ def built_in(amount: object, size: object) -> list[dict[str, Any]]:
     }
     return [
         {"apiVersion": name.rpartition("/")[0], "kind": name.rpartition("/")[2], "spec": spec}
-        for name, spec in found.items()
+        for name, spec in fields.items()
     ]
 
 
 @pytest.mark.requirement("D56")
 def test_amounts_of_built_in_kinds_compare_by_value() -> None:
-    for one, other, third in zip(built_in("1000m", "1024Mi"), built_in(1, "1Gi"), built_in(2, "2Gi"), strict=True):
-        written = copy.deepcopy(one)
-        assert canonical(one) == canonical(other) != canonical(third), one["kind"]
-        assert one == written
+    for first, other, third in zip(built_in("1000m", "1024Mi"), built_in(1, "1Gi"), built_in(2, "2Gi"), strict=True):
+        written = copy.deepcopy(first)
+        assert canonical(first) == canonical(other) != canonical(third), first["kind"]
+        assert first == written
 
 
 @pytest.mark.requirement("D56")
 def test_endpoints_have_no_order() -> None:
     def endpoints(*addresses: str, **port: Any) -> dict[str, Any]:
-        subset = {"addresses": [{"ip": one} for one in addresses], "ports": [{"port": 80, **port}]}
+        subset = {"addresses": [{"ip": address} for address in addresses], "ports": [{"port": 80, **port}]}
         return canonical({"apiVersion": "v1", "kind": "Endpoints", "subsets": [subset]})
 
     assert endpoints("10.0.0.1", "10.0.0.2") == endpoints("10.0.0.2", "10.0.0.1", protocol="TCP")
@@ -68,8 +68,8 @@ def test_endpoints_have_no_order() -> None:
 )
 def test_other_texts_stay(version: str, kind: str, field: str) -> None:
     content = {"storage": "1024Mi", "annotations": {"cpu": "1000m"}, **pod("1000m", "1024Mi")}
-    one = {"apiVersion": version, "kind": kind, field: content}
-    assert canonical(one) == one
+    data = {"apiVersion": version, "kind": kind, field: content}
+    assert canonical(data) == data
 
 
 @pytest.mark.tools

@@ -1,35 +1,32 @@
-"""What differs between two trees."""
+"""Comparison of two trees."""
 
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from commodore.argocd.comparing import Difference
-from commodore.argocd.comparing.document import difference_record
-from commodore.base.documents import plain
+from commodore.argocd.comparing.document import DifferenceRecord, difference_record
+from commodore.base.documents import document_text
 from commodore.base.errors import CommodoreError, InputError, UsageError
-from commodore.core.review import html_report, markdown_report, text_report
+from commodore.core.review import group_title, html_report, markdown_report, text_report
 from tests.argocd.comparing.conftest import URL, Trees, app, config
 
 pytestmark = pytest.mark.tools
 
 
-def difference_data(found: Difference) -> Any:
-    """Return the document of a difference, with empty names of trees and without diagnostics."""
-    side: Any = SimpleNamespace(commit="", shown="")
-    return plain(difference_record(found, (side, side), (), partial=False))
+def titles(difference: Difference) -> list[str]:
+    return [group_title(group) for group in difference.review.groups]
 
 
-def titles(found: Difference) -> list[str]:
-    return [group["title"] for group in difference_data(found)["groups"]]
+def record(trees: Trees, difference: Difference) -> DifferenceRecord:
+    return difference_record(difference, trees.sides, trees.diagnostics.collected(), partial=False)
 
 
-def lines(found: Difference) -> list[str]:
-    return [line.text.strip() for line in text_report(found.review)]
+def lines(difference: Difference) -> list[str]:
+    return [line.text.strip() for line in text_report(difference.review)]
 
 
 @pytest.fixture
@@ -43,7 +40,7 @@ def two(trees: Trees) -> Trees:
 
 @pytest.mark.requirement("D62")
 def test_a_link_that_leads_what_is_read_elsewhere(trees: Trees) -> None:
-    """What is read of the base alone does not tell it: nothing there is a link."""
+    """The reads of the base are not enough: it has no link."""
     helm = {"valueFiles": ["../values/v.yaml"], "ignoreMissingValueFiles": True}
     source = {"source": {"repoURL": URL, "path": "a", "helm": helm}}
     trees.write({"a.yaml": app("a", "a", **source), "b.yaml": app("b", "b"), "b/c.yaml": config()})
@@ -55,20 +52,20 @@ def test_a_link_that_leads_what_is_read_elsewhere(trees: Trees) -> None:
 
 @pytest.mark.requirement("D55", "D61")
 def test_one_of_two_changes_and_the_other_is_not_rendered(two: Trees) -> None:
-    found = two.diff()
-    assert [(one.name, one.state) for one in found.applications] == [
+    difference = two.diff()
+    assert [(application.name, application.state) for application in difference.applications] == [
         ("argocd/one", "changed"),
         ("argocd/two", "not-rendered"),
     ]
-    assert titles(found) == ["~ ConfigMap one/config in argocd/one"]
+    assert titles(difference) == ["~ ConfigMap one/config in argocd/one"]
     assert two.states(changed_only=False) == {"one": "changed", "two": "unchanged"}
 
 
 @pytest.mark.requirement("D90")
 def test_equal_trees_have_no_difference(trees: Trees) -> None:
     trees.write({"apps.json": app("one", "one"), "two.json": app("two", "one"), "one/a.json": config(k="1")})
-    found = trees.diff(changed_only=False)
-    assert (found.count("unchanged"), found.review.groups, found.review.parts) == (2, (), ())
+    difference = trees.diff(changed_only=False)
+    assert (difference.count("unchanged"), difference.review.groups, difference.review.parts) == (2, (), ())
 
 
 @pytest.mark.requirement("D55")
@@ -85,16 +82,19 @@ def test_swapping_the_sides_mirrors_the_result(two: Trees) -> None:
 
 @pytest.mark.requirement("D85")
 def test_two_runs_say_the_same(two: Trees) -> None:
-    assert difference_data(two.diff()) == difference_data(two.diff())
+    assert record(two, two.diff()) == record(two, two.diff())
 
 
 def test_an_application_that_comes_and_one_that_goes(trees: Trees) -> None:
     trees.write({"old.json": app("old", "a"), "a/a.json": config()}, "base")
     trees.write({"new.json": app("new", "a"), "a/a.json": config()}, "target")
-    found = trees.diff()
-    assert {one.name: one.state for one in found.applications} == {"argocd/new": "added", "argocd/old": "removed"}
-    assert {flag.name for flag in found.review.flags} == {"application-removed"}
-    assert {change.key.kind for change in found.review.comparison.changes} == {"Application", "ConfigMap"}
+    difference = trees.diff()
+    assert {application.name: application.state for application in difference.applications} == {
+        "argocd/new": "added",
+        "argocd/old": "removed",
+    }
+    assert {flag.name for flag in difference.review.flags} == {"application-removed"}
+    assert {change.key.kind for change in difference.review.comparison.changes} == {"Application", "ConfigMap"}
 
 
 def test_many_applications_that_go_are_a_danger(trees: Trees) -> None:
@@ -114,54 +114,62 @@ def test_many_objects_that_go_are_a_danger(trees: Trees) -> None:
 @pytest.mark.requirement("D84", "D87")
 def test_what_does_not_render_is_unknown_and_nothing_of_it_is_removed(two: Trees) -> None:
     two.write({"one/b.json": "{broken"}, "target")
-    found = two.diff(changed_only=False)
-    assert [(one.state, one.note[:24]) for one in found.applications] == [
+    difference = two.diff(changed_only=False)
+    assert [(application.state, application.note[:24]) for application in difference.applications] == [
         ("unknown", "the file b.json cannot b"),
         ("unchanged", ""),
     ]
-    assert found.review.groups == ()
-    assert [(one.code, one.severity) for one in two.found.collected()] == [("CMD-ARGO-401", "error")]
-    assert lines(found)[1].startswith("? argocd/one")
+    assert difference.review.groups == ()
+    assert [(diagnostic.code, diagnostic.severity) for diagnostic in two.diagnostics.collected()] == [
+        ("CMD-ARGO-401", "error")
+    ]
+    assert lines(difference)[1].startswith("? argocd/one")
 
 
 def test_what_did_not_render_before_is_no_error(two: Trees) -> None:
     two.write({"one/b.json": "{broken", "one/a.json": config(k="1")})
-    found = two.diff(changed_only=False)
-    assert [one.before for one in found.applications if one.state == "unknown"] == [True]
-    assert [(one.code, one.severity) for one in two.found.collected()] == [("CMD-ARGO-401", "info")]
+    difference = two.diff(changed_only=False)
+    assert [application.before for application in difference.applications if application.state == "unknown"] == [True]
+    assert [(diagnostic.code, diagnostic.severity) for diagnostic in two.diagnostics.collected()] == [
+        ("CMD-ARGO-401", "info")
+    ]
     two.write({"one/b.json": config("b")}, "target")
     two.diff()
-    (told,) = two.found.collected()
+    (told,) = two.diagnostics.collected()
     assert (told.severity, told.message[:13]) == ("error", "in the base: ")
 
 
 def test_what_was_wrong_before_is_no_error_of_the_change(two: Trees) -> None:
-    """A definition that cannot be read on both sides fails no pull request; one that the change breaks does."""
+    """A definition that is invalid on both sides does not fail a pull request; a definition that the change breaks
+    does.
+    """
     two.write({"broken.json": app("three", "x", source="x")})
     two.diff()
-    (told,) = two.found.collected()
+    (told,) = two.diagnostics.collected()
     assert (told.code, told.severity, told.message[:11]) == ("CMD-ARGO-103", "info", "as before: ")
     two.write({"broken.json": app("three", "x", source=5)}, "target")
     two.diff()
-    assert [one.severity for one in two.found.collected()] == ["error", "error"]
+    assert [diagnostic.severity for diagnostic in two.diagnostics.collected()] == ["error", "error"]
 
 
 @pytest.mark.requirement("D85")
 def test_a_difference_that_may_be_of_random_values_alone(trees: Trees) -> None:
-    """It is said although both sides have it: neither changes what is drawn."""
+    """It is reported although both sides have it: the values are random on both."""
     trees.write({"a.yaml": app("a", "a"), "a/Chart.yaml": "name: a\nversion: 1.0.0\n"})
     trees.write({"a/templates/c.yaml": config(v="{{ randAlphaNum 40 }}")})
     trees.write({"a/README": "changed"}, "target")
     assert trees.states() == {"a": "changed"}
-    assert [(one.code, one.before) for one in trees.found.collected()] == [("CMD-ARGO-429", False)]
+    assert [(diagnostic.code, diagnostic.before) for diagnostic in trees.diagnostics.collected()] == [
+        ("CMD-ARGO-429", False)
+    ]
 
 
 def test_a_path_that_was_missing_before_is_no_error_of_the_change(two: Trees) -> None:
-    """Messages call both trees the same."""
+    """Messages use the same name for both trees."""
     two.write({"apps.json": app("one", "missing")})
-    found = two.diff(changed_only=False)
-    assert [one.before for one in found.applications if one.state == "unknown"] == [True]
-    assert [one.severity for one in two.found.collected()] == ["info"]
+    difference = two.diff(changed_only=False)
+    assert [application.before for application in difference.applications if application.state == "unknown"] == [True]
+    assert [diagnostic.severity for diagnostic in two.diagnostics.collected()] == ["info"]
 
 
 @pytest.mark.requirement("D56", "D88")
@@ -170,9 +178,9 @@ def test_ignored_differences_are_counted_not_shown(trees: Trees) -> None:
     trees.write({"a.json": app("a", "x", ignoreDifferences=rule)})
     trees.write({"x/a.json": config(k="1")}, "base")
     trees.write({"x/a.json": config(k="2")}, "target")
-    found = trees.diff()
-    assert (found.review.ignored, found.review.ignored_only, found.review.groups) == (1, 1, ())
-    assert lines(found) == ["no object differs; 1 field that rules ignore, all that differs in 1 object"]
+    difference = trees.diff()
+    assert (difference.review.ignored, difference.review.ignored_only, difference.review.groups) == (1, 1, ())
+    assert lines(difference) == ["no object differs; 1 field that rules ignore, all that differs in 1 object"]
     assert titles(trees.diff(ignore_rules="none")) == ["~ ConfigMap a/config in argocd/a"]
 
 
@@ -187,10 +195,10 @@ def test_what_is_shown_though_it_is_ignored_is_marked(trees: Trees) -> None:
         labelled = {**json.loads(config(k=number, v=number))}
         labelled["metadata"]["labels"] = {"helm.sh/chart": f"a-{number}"}
         trees.write({"x/a.json": json.dumps(labelled)}, side)
-    found = trees.diff(show_ignored_fields=True)
-    headers = [line for line in lines(found) if line.startswith(("data", "metadata"))]
+    difference = trees.diff(show_ignored_fields=True)
+    headers = [line for line in lines(difference) if line.startswith(("data", "metadata"))]
     assert headers == ["data.k (ignored by a.json:1)", "data.v", "metadata.labels['helm.sh/chart'] (noise)"]
-    (change,) = found.review.comparison.changes
+    (change,) = difference.review.comparison.changes
     assert change.ignored == (("metadata.labels['helm.sh/chart']", "noise"), ("data.k", "ignored by a.json:1"))
 
 
@@ -200,9 +208,9 @@ def test_a_rule_that_goes_still_counts(trees: Trees, rules: str, shown: int) -> 
     rule = [{"group": "*", "kind": "ConfigMap", "jsonPointers": ["/data/k"]}]
     trees.write({"a.json": app("a", "x", ignoreDifferences=rule), "x/a.json": config(k="1")}, "base")
     trees.write({"a.json": app("a", "x"), "x/a.json": config(k="2")}, "target")
-    found = titles(trees.diff(ignore_rules=rules))
-    assert "~ Application.argoproj.io argocd/a" in found
-    assert len(found) == 1 + shown
+    marked = titles(trees.diff(ignore_rules=rules))
+    assert "~ Application.argoproj.io argocd/a" in marked
+    assert len(marked) == 1 + shown
 
 
 def test_dangers_are_seen_before_rules_hide_anything(trees: Trees) -> None:
@@ -214,8 +222,8 @@ def test_dangers_are_seen_before_rules_hide_anything(trees: Trees) -> None:
     trees.write({"a.json": app("a", "x", ignoreDifferences=rule)})
     trees.write({"x/a.json": deployment(1)}, "base")
     trees.write({"x/a.json": deployment(0)}, "target")
-    found = trees.diff()
-    assert ([flag.name for flag in found.review.flags], found.review.groups) == (["scaled-to-zero"], ())
+    difference = trees.diff()
+    assert ([flag.name for flag in difference.review.flags], difference.review.groups) == (["scaled-to-zero"], ())
 
 
 @pytest.mark.requirement("D57", "D58")
@@ -227,8 +235,8 @@ def test_labels_of_charts_are_hidden_and_counted(trees: Trees) -> None:
     trees.write({"a.json": app("a", "x")})
     trees.write({"x/a.json": labelled("a-1")}, "base")
     trees.write({"x/a.json": labelled("a-2")}, "target")
-    found = trees.diff()
-    assert (found.review.hidden_only, found.review.groups, found.count("unchanged")) == (1, (), 1)
+    difference = trees.diff()
+    assert (difference.review.hidden_only, difference.review.groups, difference.count("unchanged")) == (1, (), 1)
     assert len(trees.diff(noise=()).review.groups) == 1
 
 
@@ -240,13 +248,13 @@ def test_secrets_are_in_no_report(trees: Trees) -> None:
     trees.write({"a.json": app("a", "x"), "b.json": app("b", "y")})
     trees.write({"x/a.json": secret("stringData", "hunter2"), "y/a.json": secret("stringData", "hunter2")}, "base")
     trees.write({"x/a.json": secret("stringData", "hunter3"), "y/a.json": secret("data", "aHVudGVyMg==")}, "target")
-    found = trees.diff()
+    difference = trees.diff()
     assert trees.states() == {"a": "changed", "b": "unchanged"}
     reports = [
-        json.dumps(difference_data(found)),
-        "\n".join(lines(found)),
-        markdown_report(found.review),
-        html_report(found.review),
+        document_text("argocd-diff", record(trees, difference)),
+        "\n".join(lines(difference)),
+        markdown_report(difference.review),
+        html_report(difference.review),
     ]
     for report in reports:
         assert "++++++++" in report
@@ -259,11 +267,11 @@ def test_equal_changes_of_several_applications_are_one_group(trees: Trees) -> No
     trees.write({f"{name}/a.json": config(f"{name}-config", image="a:1", me=name) for name in names}, "base")
     trees.write({f"{name}/a.json": config(f"{name}-config", image="a:2", me=name) for name in names}, "target")
     trees.write({f"{name}/b.json": config(f"{name}-new", me=name) for name in names}, "target")
-    found = trees.diff()
-    assert [len(group.changes) for group in found.review.groups] == [3, 3]
-    assert titles(found)[0] == "~ ConfigMap blue/blue-config and 2 more in 3 Applications"
-    assert "in argocd/blue, argocd/green, argocd/red" in lines(found)
-    assert "in argocd/blue, argocd/green, argocd/red" in markdown_report(found.review)
+    difference = trees.diff()
+    assert [len(group.changes) for group in difference.review.groups] == [3, 3]
+    assert titles(difference)[0] == "~ ConfigMap blue/blue-config and 2 more in 3 Applications"
+    assert "in argocd/blue, argocd/green, argocd/red" in lines(difference)
+    assert "in argocd/blue, argocd/green, argocd/red" in markdown_report(difference.review)
 
 
 def test_flags_belong_to_the_application_of_the_object(trees: Trees) -> None:
@@ -275,11 +283,11 @@ def test_flags_belong_to_the_application_of_the_object(trees: Trees) -> None:
     trees.write({"a.json": app("a", "x", destination=here), "b.json": app("b", "y", destination=there)})
     trees.write({"x/c.json": config(k="1"), "y/c.json": config(k="1"), "x/p.json": claim("data")}, "base")
     trees.write({"x/c.json": config(k="2"), "y/c.json": config(k="3"), "y/p.json": claim("data")}, "target")
-    found = trees.diff()
-    assert len(found.review.groups) == 4
-    removed = next(group for group in found.review.groups if group.changes[0].kind == "removed")
+    difference = trees.diff()
+    assert len(difference.review.groups) == 4
+    removed = next(group for group in difference.review.groups if group.changes[0].kind == "removed")
     assert (removed.sources, [flag.source for flag in removed.flags]) == (("argocd/a",), ["argocd/a"])
-    assert [flag.name for flag in found.review.flags] == ["deletes-volume"]
+    assert [flag.name for flag in difference.review.flags] == ["deletes-volume"]
 
 
 def test_a_changed_destination_is_a_danger(trees: Trees) -> None:
@@ -294,8 +302,10 @@ def test_an_application_that_another_one_renders_is_shown_once(trees: Trees) -> 
     trees.write({"root.json": app("root", "apps"), "x/c.json": config(k="1")})
     trees.write({"apps/a.json": app("a", "x")}, "base")
     trees.write({"apps/a.json": app("a", "x", project="other")}, "target")
-    found = trees.diff()
-    assert [(change.key.name, change.source) for change in found.review.comparison.changes] == [("a", "argocd/root")]
+    difference = trees.diff()
+    assert [(change.key.name, change.source) for change in difference.review.comparison.changes] == [
+        ("a", "argocd/root")
+    ]
 
 
 @pytest.mark.requirement("D66", "D67")
@@ -316,18 +326,20 @@ def test_patterns_of_changed_files_that_fit_nothing(two: Trees) -> None:
         two.diff(changed_include=("one/**", "tow/**"))
     assert caught.value.code == "CMD-ARGO-037"
     two.diff(changed_ignore=("tow/**",))
-    assert [(one.code, one.severity) for one in two.found.collected()] == [("CMD-ARGO-037", "warning")]
+    assert [(diagnostic.code, diagnostic.severity) for diagnostic in two.diagnostics.collected()] == [
+        ("CMD-ARGO-037", "warning")
+    ]
     with pytest.raises(UsageError, match="invalid pattern '\\['"):
         two.diff(names=("one",), changed_include=("[",))
 
 
 @pytest.mark.requirement("D64", "D65")
 def test_it_is_seen_that_nothing_is_rendered(two: Trees) -> None:
-    """Without changes of files nothing is said."""
+    """Without changed files nothing is reported."""
 
-    def severities(**wanted: Any) -> list[tuple[str, str]]:
-        two.diff(**wanted)
-        return [(one.code, one.severity) for one in two.found.collected()]
+    def severities(**options: Any) -> list[tuple[str, str]]:
+        two.diff(**options)
+        return [(diagnostic.code, diagnostic.severity) for diagnostic in two.diagnostics.collected()]
 
     assert severities(changed_include=("two/**",)) == [("CMD-ARGO-802", "warning")]
     two.write({"README": "1", "one/a.json": config(k="same"), "two/a.json": config(k="same")})
@@ -359,10 +371,12 @@ def test_changed_settings_concern_all(two: Trees) -> None:
 def test_unknown_reads_are_told_and_rendered(two: Trees) -> None:
     two.write({"two/.argocd-source.yaml": "[]"})
     assert two.states() == {"one": "changed", "two": "unknown"}
-    told = {one.code: one.severity for one in two.found.collected()}
+    told = {diagnostic.code: diagnostic.severity for diagnostic in two.diagnostics.collected()}
     assert told["CMD-ARGO-801"] == "warning"
     two.diff(strict_changed_only=True)
-    assert {one.code: one.severity for one in two.found.collected()}["CMD-ARGO-801"] == "error"
+    assert {diagnostic.code: diagnostic.severity for diagnostic in two.diagnostics.collected()}[
+        "CMD-ARGO-801"
+    ] == "error"
 
 
 @pytest.mark.requirement("D69")
@@ -386,13 +400,13 @@ def test_the_annotation_adds_to_what_is_read(trees: Trees) -> None:
     trees.write({"x/c.json": config(k="1"), "y/c.json": config(k="1"), "z/c.json": config(k="1")})
     trees.write({"lib/k.json": "1", "lib/deep/k.json": "1", "README": "1"}, "base")
     trees.write({"lib/k.json": "2", "lib/deep/k.json": "2", "README": "2"}, "target")
-    found = trees.diff()
-    assert {one.name: (one.state, one.files) for one in found.applications} == {
+    difference = trees.diff()
+    assert {application.name: (application.state, application.files) for application in difference.applications} == {
         "argocd/a": ("unchanged", ("lib/k.json",)),
         "argocd/b": ("not-rendered", ()),
         "argocd/c": ("not-rendered", ()),
     }
-    (told,) = trees.found.collected()
+    (told,) = trees.diagnostics.collected()
     assert (told.code, told.severity) == ("CMD-ARGO-806", "info")
     assert told.message == "2 changed files belong to no compared Application: README, lib/deep/k.json"
 
@@ -403,11 +417,11 @@ def test_what_the_annotation_misses_is_told(trees: Trees) -> None:
     trees.write({"x/a.json": config("a"), "x/c.json": config("c", k="1")}, "base")
     trees.write({"x/a.json": config("a"), "x/c.json": config("c", k="2"), "y/new.json": config("new")}, "target")
     assert trees.states() == {"a": "changed", "b": "changed"}
-    (told,) = trees.found.collected()
+    (told,) = trees.diagnostics.collected()
     assert (told.code, told.severity, told.subject.application) == ("CMD-ARGO-804", "info", "argocd/a")
     assert told.message.endswith("misses files that the Application reads: x/c.json")
     trees.write({"a.json": annotated("a", "x", "."), "z": "1"}, "target")
-    assert {one.name: one.files for one in trees.diff().applications} == {
+    assert {application.name: application.files for application in trees.diff().applications} == {
         "argocd/a": ("a.json", "x/c.json"),  # it is defined anew, so Argo CD looks at it anyway
         "argocd/b": ("y/new.json",),
     }
@@ -429,7 +443,7 @@ def test_applications_by_name_on_either_side(two: Trees) -> None:
     assert two.states(names=("gone",)) == {"gone": "removed"}
     assert two.states(names=("two",)) == {"two": "unchanged"}  # one alone is always rendered
     assert two.states(select="project=none") == {}
-    with pytest.raises(CommodoreError, match="no Application matches 'gnoe'"):
+    with pytest.raises(CommodoreError, match="no Application fits 'gnoe'"):
         two.diff(names=("gnoe",))
 
 
@@ -477,13 +491,13 @@ def test_the_url_of_the_repository_is_that_of_ssh_too(trees: Trees) -> None:
 def test_what_a_broken_parent_made_is_unknown(trees: Trees, side: str) -> None:
     trees.write({"root.json": app("root", "apps"), "apps/a.jsonnet": app("a", "x"), "x/c.json": config(k="1")})
     trees.write({"apps/a.jsonnet": f"{app('a', 'x')} /* argoproj.io/v1alpha1 */ +"}, side)
-    found = trees.diff()
-    assert [(one.name, one.state) for one in found.applications] == [
+    difference = trees.diff()
+    assert [(application.name, application.state) for application in difference.applications] == [
         ("argocd/a", "unknown"),
         ("argocd/root", "unknown"),
     ]
-    assert found.applications[0].note.endswith("argocd/root, which renders it, does not render")
-    assert not any(flag.name == "application-removed" for flag in found.review.flags)
+    assert difference.applications[0].note.endswith("argocd/root, which renders it, does not render")
+    assert not any(flag.name == "application-removed" for flag in difference.review.flags)
 
 
 @pytest.mark.requirement("D87")
@@ -507,18 +521,18 @@ def test_what_is_not_rendered_would_be_unchanged(two: Trees) -> None:
     two.write({"three.json": app("three", "two"), "four.json": app("four", "k")})
     two.write({"k/code.jsonnet": "[import '../one/a.json']"})
     some, every = two.diff(), two.diff(changed_only=False)
-    before = {one.name: one for one in every.applications}
-    for one in some.applications:
-        assert one.state == before[one.name].state or (one.state, before[one.name].state) == (
+    before = {verdict.name: verdict for verdict in every.applications}
+    for verdict in some.applications:
+        assert verdict.state == before[verdict.name].state or (verdict.state, before[verdict.name].state) == (
             "not-rendered",
             "unchanged",
         )
-    assert difference_data(some)["groups"] == difference_data(every)["groups"]
+    assert record(two, some).groups == record(two, every).groups
     assert some.count("not-rendered") == 2
 
 
 def test_what_charts_are_told_counts_when_applications_are_looked_for(trees: Trees) -> None:
-    """An Application that a chart gives only if the cluster has an API."""
+    """An Application that a chart renders only if the cluster has an API."""
     template = '{{ if .Capabilities.APIVersions.Has "example.com/v1" }}' + app("child", "child") + "{{ end }}"
     trees.write({"parent.json": app("parent", "parent"), "child/a.json": config()})
     trees.write(
@@ -549,7 +563,11 @@ def test_what_only_a_cluster_can_compare_is_told(trees: Trees) -> None:
     policy = {"syncPolicy": {"syncOptions": ["ServerSideApply=true", "CreateNamespace=true"]}}
     trees.write({"a.json": app("a", "x", **policy), "x/p.json": json.dumps(pod), "cm.json": json.dumps(settings)})
     trees.diff()
-    told = [(one.message.partition(" has")[0], one.severity) for one in trees.found.collected() if "706" in one.code]
+    told = [
+        (diagnostic.message.partition(" has")[0], diagnostic.severity)
+        for diagnostic in trees.diagnostics.collected()
+        if "706" in diagnostic.code
+    ]
     assert told == [(name, "info") for name in ("ServerSideApply=true", "ServerSideDiff=true", SERVER_SIDE)]
 
 

@@ -1,4 +1,4 @@
-"""Places of what fails are paths in the repository, whatever the kind of the source."""
+"""Places of errors are paths in the repository, for each kind of source."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_places_are_in_the_repository(trees: Trees, files: dict[str, str], name:
         source = {"repoURL": URL, "path": "deep/one", "helm": {"valueFiles": ["values.yaml"]}}
         trees.write({"one.json": app("one", "deep/one", source=source)})
     difference = trees.diff()
-    error = next(one for one in trees.found.collected() if one.severity == "error")
+    error = next(diagnostic for diagnostic in trees.diagnostics.collected() if diagnostic.severity == "error")
     assert str(error.locations[0]) == place, error
-    assert not any("other/" in one.message for one in trees.found.collected())
-    log = as_sarif(trees.found.collected(), trees.root / "target", difference)
+    assert not any("other/" in diagnostic.message for diagnostic in trees.diagnostics.collected())
+    log = as_sarif(trees.diagnostics.collected(), trees.root / "target", difference)
     assert json.dumps(place.partition(":")[0]) in log

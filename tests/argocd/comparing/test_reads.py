@@ -1,4 +1,4 @@
-"""What an Application reads of its repository."""
+"""The files of its repository that an Application reads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Read = Callable[..., list[str]]
 
 @pytest.fixture
 def reads(tmp_path: Path) -> Callable[..., Reads]:
-    """What an Application with these sources reads of a repository with these files."""
+    """Return the reads of an Application with these sources in a repository with these files."""
 
     def reads(files: dict[str, str], *sources: dict[str, Any]) -> Reads:
         for name, text in files.items():
@@ -80,8 +80,8 @@ def test_a_chart_with_its_value_files(read: Read) -> None:
         ],
         "fileParameters": [{"name": "f", "path": "../file.txt"}],
     }
-    found = read(files, {"path": "c", "helm": helm}, {"ref": "ref"})
-    assert found == ["c/**", "env/**", "file.txt", "lib/**", "r.yaml", "top.yaml"]
+    reads = read(files, {"path": "c", "helm": helm}, {"ref": "ref"})
+    assert reads == ["c/**", "env/**", "file.txt", "lib/**", "r.yaml", "top.yaml"]
 
 
 @pytest.mark.requirement("D62")
@@ -110,12 +110,12 @@ helmGlobals: {chartHome: ../charts}
         "gen/chart.yaml": "valuesFile: ../gen-values.yaml",
         "charts/c/values.yaml": "",
     }
-    found = read(files, {"path": "k", "kustomize": {"components": ["../more"]}})
+    reads = read(files, {"path": "k", "kustomize": {"components": ["../more"]}})
     for path in ("base", "deepest", "component", "charts", "k"):
-        assert f"{path}/**" in found
+        assert f"{path}/**" in reads
     for path in ("patches/p.yaml", "files/a.txt", "env", "gen/chart.yaml", "gen-values.yaml", "more"):
-        assert path in found
-    assert not [path for path in found if path.startswith(("base/d", "k/k"))]  # said with their folders
+        assert path in reads
+    assert not [path for path in reads if path.startswith(("base/d", "k/k"))]  # said with their folders
 
 
 @pytest.mark.requirement("D62")
@@ -126,8 +126,8 @@ def test_imports_of_jsonnet(read: Read) -> None:
         "lib/b.libsonnet": "{}",
         "vendor/far.libsonnet": "{}",
     }
-    found = read(files, {"path": "j", "directory": {"jsonnet": {"libs": ["vendor"]}}})
-    assert found == [
+    reads = read(files, {"path": "j", "directory": {"jsonnet": {"libs": ["vendor"]}}})
+    assert reads == [
         "j/*",
         "j/far.libsonnet",
         "j/v.txt",

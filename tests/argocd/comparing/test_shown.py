@@ -1,4 +1,4 @@
-"""What options of a comparison make of it: further places of images and secrets, renamed Applications, reports."""
+"""Options of a comparison: further fields with images and secrets, renamed Applications, reports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def database(**spec: Any) -> str:
 
 
 def compared(trees: Trees, **options: Any) -> argocd.Difference:
-    base, target = (Tree.folder(trees.root / one) for one in ("base", "target"))
+    base, target = (Tree.folder(trees.root / name) for name in ("base", "target"))
     return argocd.diff(base, target, OFFLINE.having(**options))
 
 
@@ -46,10 +46,10 @@ def test_image_pointers(shop: Trees) -> None:
     assert compared(shop, image_pointer=pointers).dangers == ("image-unpinned",)
     options = OFFLINE.having(image_pointer=pointers)
     uses = argocd.images(Tree.folder(shop.root / "target"), options).images
-    assert [(one.image.text, one.place) for one in uses] == [("acme/db", "spec.engine")]
+    assert [(use.image.text, use.place) for use in uses] == [("acme/db", "spec.engine")]
     base = Tree.folder(shop.root / "base")
     changed = argocd.images(Tree.folder(shop.root / "target"), options, base=base).images
-    assert [(one.change, one.image.text) for one in changed] == [("changed", "acme/db")]
+    assert [(use.change, use.image.text) for use in changed] == [("changed", "acme/db")]
 
 
 def test_immutable_places(shop: Trees) -> None:
@@ -63,20 +63,26 @@ def test_immutable_places(shop: Trees) -> None:
 
 def test_masked_places(shop: Trees) -> None:
     assert "three" in compared(shop).text()
-    found = compared(shop, mask_kind=("acme.io/Database:/spec/words/*",))
-    for report in (found.text(), found.markdown(), found.html(), document_text("argocd-diff", found), found.sarif()):
+    difference = compared(shop, mask_kind=("acme.io/Database:/spec/words/*",))
+    for report in (
+        difference.text(),
+        difference.markdown(),
+        difference.html(),
+        document_text("argocd-diff", difference),
+        difference.sarif(),
+    ):
         assert "three" not in report
         assert "two" not in report
-    assert "size" in found.text()
-    assert "+ ++++++++" in found.text()
+    assert "size" in difference.text()
+    assert "+ ++++++++" in difference.text()
 
 
 def test_hidden_places(shop: Trees) -> None:
-    found = compared(shop, noise=(NoiseRule("place", "/spec/*"),)).as_plain().summary
-    assert (found.objects.changed, found.hidden_only) == (0, 1)
-    one = compared(shop, noise=(NoiseRule("place", "/spec/size"),))
-    assert "size" not in one.text()
-    assert "engine" in one.text()
+    summary = compared(shop, noise=(NoiseRule("place", "/spec/*"),)).as_plain().summary
+    assert (summary.objects.changed, summary.hidden_only) == (0, 1)
+    difference = compared(shop, noise=(NoiseRule("place", "/spec/size"),))
+    assert "size" not in difference.text()
+    assert "engine" in difference.text()
 
 
 def test_equal_changes_one_by_one(trees: Trees) -> None:
@@ -93,18 +99,18 @@ def test_renamed_applications(trees: Trees) -> None:
     trees.write({"a.json": app("old", "web", destination=there)}, "base")
     trees.write({"a.json": app("new", "web", destination=there)}, "target")
     trees.write({"web/c.json": config(k="1"), "b.json": app("same", "web2"), "web2/c.json": config(k="1")})
-    states = {one.name: one.state for one in compared(trees).applications}
+    states = {application.name: application.state for application in compared(trees).applications}
     assert states == {"argocd/new": "added", "argocd/old": "removed", "argocd/same": "unchanged"}
-    found = compared(trees, follow_renames=True)
-    assert {one.name: (one.state, one.note) for one in found.applications} == {
+    difference = compared(trees, follow_renames=True)
+    assert {application.name: (application.state, application.note) for application in difference.applications} == {
         "argocd/new": ("renamed", "was argocd/old"),
         "argocd/same": ("unchanged", ""),
     }
-    assert "> argocd/new (was argocd/old)" in found.text()
-    kinds = {one.object.kind for one in found.as_plain().applications[0].objects}
+    assert "> argocd/new (was argocd/old)" in difference.text()
+    kinds = {change.object.kind for change in difference.as_plain().applications[0].objects}
     assert kinds == {"Application"}  # its objects are tracked by another name, and that is all
     trees.write({"c.json": app("other", "web", destination=there)}, "target")
-    assert "argocd/old" in {one.name for one in compared(trees, follow_renames=True).applications}
+    assert "argocd/old" in {application.name for application in compared(trees, follow_renames=True).applications}
 
 
 def test_a_sarif_log(shop: Trees) -> None:
@@ -113,10 +119,10 @@ def test_a_sarif_log(shop: Trees) -> None:
     )
     shop.write({"bad.json": app("bad", "missing")}, "target")
     (run,) = json.loads(compared(shop).sarif())["runs"]
-    found = {one["ruleId"]: one for one in run["results"]}
-    assert set(found) >= {"deletes-volume", "CMD-ARGO-309"}
-    assert {one["id"] for one in run["tool"]["driver"]["rules"]} == set(found)
-    danger = found["deletes-volume"]
+    results = {result["ruleId"]: result for result in run["results"]}
+    assert set(results) >= {"deletes-volume", "CMD-ARGO-309"}
+    assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} == set(results)
+    danger = results["deletes-volume"]
     assert danger["level"] == "error"
     place = danger["locations"][0]
     assert place["physicalLocation"]["artifactLocation"]["uri"] == "web.json"

@@ -44,14 +44,14 @@ Sides = Callable[..., tuple[Side, Side]]
 
 @pytest.fixture
 def sides() -> Iterator[Sides]:
-    """The sides of a comparison, which are there until the test ends."""
+    """The sides of a comparison, which exist until the test ends."""
     with ExitStack() as open_:
 
-        def found(checkout: Path, /, revision: str = "", **base: Any) -> tuple[Side, Side]:
+        def sides_of(checkout: Path, /, revision: str = "", **base: Any) -> tuple[Side, Side]:
             session = open_.enter_context(open_session(Options(context=CONTEXT)))
             return find_sides(session, *compared(Tree(checkout, revision), **base))
 
-        yield found
+        yield sides_of
 
 
 def content(side: Side) -> str:
@@ -142,7 +142,7 @@ def test_without_a_base(sides: Sides, tmp_path: Path, checkout: Path) -> None:
 
 
 def test_a_commit_is_laid_out_as_it_is_checked_out(sides: Sides, checkout: Path) -> None:
-    """What is left out of archives is there, and nothing is written into what is; links stay as they are."""
+    """Files that archives exclude are present, no placeholders are expanded, and links stay as they are."""
     (checkout / ".gitattributes").write_text("left export-ignore\nstamp export-subst\n", encoding="utf-8")
     (checkout / "left").write_text("left", encoding="utf-8")
     (checkout / "stamp").write_text("$Format:%H$", encoding="utf-8")
@@ -155,9 +155,9 @@ def test_a_commit_is_laid_out_as_it_is_checked_out(sides: Sides, checkout: Path)
     before = {path: path.stat().st_mtime_ns for path in checkout.rglob("*")}
     old, new = sides(checkout, base="two..HEAD")
     assert {path: path.stat().st_mtime_ns for path in checkout.rglob("*")} == before
-    assert sorted(one.name for one in new.root.iterdir()) == [".gitattributes", "left", "out", "stamp", "sub"]
+    assert sorted(path.name for path in new.root.iterdir()) == [".gitattributes", "left", "out", "stamp", "sub"]
     assert ((new.root / "stamp").read_text(encoding="utf-8"), os.readlink(new.root / "out")) == (
         "$Format:%H$",
         "/etc/passwd",
     )
-    assert [one.name for one in old.root.parent.iterdir() if one.name.startswith(".")] == []
+    assert [path.name for path in old.root.parent.iterdir() if path.name.startswith(".")] == []

@@ -1,4 +1,4 @@
-"""What cannot be read, expanded or rendered is unknown: named in every report, and an error if its inputs changed."""
+"""Definitions that fail are unknown: named in every report, and an error if their inputs have changed."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ TAB = "kind: Application\napiVersion: argoproj.io/v1alpha1\nmetadata:\n\tname: a
 NAMELESS = json.dumps({**json.loads(app("n", "x")), "metadata": {"name": True}})
 
 
-def head(found: Difference) -> str:
-    return next(iter(text_report(found.review))).text
+def head(difference: Difference) -> str:
+    return next(iter(text_report(difference.review))).text
 
 
 def severities(trees: Trees, code: str) -> list[str]:
-    return [one.severity for one in trees.found.collected() if one.code == code]
+    return [diagnostic.severity for diagnostic in trees.diagnostics.collected() if diagnostic.code == code]
 
 
 @pytest.fixture
 def plugin(trees: Trees) -> Trees:
-    """A set that asks a plugin, whose template reads the folder `x`, and a change of that folder."""
+    """A set with a plugin generator, whose template reads the folder `x`, and a change of that folder."""
     trees.write({"set.json": appset(PLUGIN), "x/c.json": config(k="1")})
     trees.write({"x/c.json": config(k="2")}, "target")
     return trees
@@ -53,20 +53,25 @@ def plugin(trees: Trees) -> Trees:
 
 @pytest.mark.requirement("D86", "D87")
 def test_a_set_that_cannot_be_expanded_is_unknown_in_every_report(plugin: Trees) -> None:
-    found = plugin.diff()
-    assert head(found) == "1 ApplicationSet unknown, the rest is equal"
-    record = difference_record(found, plugin.sides, plugin.found.collected(), partial=True)
+    difference = plugin.diff()
+    assert head(difference) == "1 ApplicationSet unknown, the rest is equal"
+    record = difference_record(difference, plugin.sides, plugin.diagnostics.collected(), partial=True)
     reports = (
-        "\n".join(line.text for line in text_report(found.review)),
-        markdown_report(found.review),
-        html_report(found.review),
+        "\n".join(line.text for line in text_report(difference.review)),
+        markdown_report(difference.review),
+        html_report(difference.review),
         document_text("argocd-diff", record),
-        as_sarif(plugin.found.collected(), plugin.root / "target", found),
+        as_sarif(plugin.diagnostics.collected(), plugin.root / "target", difference),
     )
     assert all("argocd/set" in report and "x/c.json" in report for report in reports)
     assert not any("no object differs" in report for report in reports)
-    (one,) = record.applications
-    assert (one.kind, one.state, one.as_before, one.files) == ("ApplicationSet", "unknown", False, ("x/c.json",))
+    (application,) = record.applications
+    assert (application.kind, application.state, application.as_before, application.files) == (
+        "ApplicationSet",
+        "unknown",
+        False,
+        ("x/c.json",),
+    )
 
 
 @pytest.mark.requirement("D86")
@@ -76,9 +81,9 @@ def test_it_is_an_error_unless_allowed_or_its_inputs_are_the_same(plugin: Trees)
     plugin.diff(allow_unknown=True)
     assert severities(plugin, "CMD-ARGO-807") == ["warning"]
     plugin.write({"x/c.json": config(k="1")}, "target")
-    found = plugin.diff()
-    assert (severities(plugin, "CMD-ARGO-807"), head(found)) == ([], "1 ApplicationSet unknown, the rest is equal")
-    assert [one.before for one in found.applications] == [True]
+    difference = plugin.diff()
+    assert (severities(plugin, "CMD-ARGO-807"), head(difference)) == ([], "1 ApplicationSet unknown, the rest is equal")
+    assert [application.before for application in difference.applications] == [True]
 
 
 @pytest.mark.parametrize(
@@ -99,11 +104,14 @@ def test_it_is_an_error_unless_allowed_or_its_inputs_are_the_same(plugin: Trees)
     ids=lambda value: str(value)[-20:],
 )
 def test_the_inputs_of_what_is_unknown(trees: Trees, text: str, changed: str, is_input: bool) -> None:
-    """What reads files that are not known may read those that nothing else reads."""
+    """A definition with unknown reads may read all files that nothing else reads."""
     trees.write({"lost.yaml": text, "one.json": app("one", "one"), "one/a.json": config(), "x/a.json": config()})
     trees.write({changed: config("new")}, "target")
-    found = trees.diff()
-    assert ("unknown" in {one.state for one in found.applications}, severities(trees, "CMD-ARGO-807")) == (
+    difference = trees.diff()
+    assert (
+        "unknown" in {application.state for application in difference.applications},
+        severities(trees, "CMD-ARGO-807"),
+    ) == (
         True,
         ["error"] if is_input else [],
     )
@@ -111,19 +119,22 @@ def test_the_inputs_of_what_is_unknown(trees: Trees, text: str, changed: str, is
 
 @pytest.mark.requirement("D84", "D87")
 def test_an_application_that_fails_as_before_with_other_inputs(trees: Trees) -> None:
-    """The same message on both sides says nothing if what it reads has changed."""
+    """The same message on both sides does not count if the files that it reads have changed."""
     trees.write({"one.json": app("one", "one"), "two.json": app("two", "two"), "two/a.json": config()})
     trees.write({"one/broken.json": "{", "one/a.json": config(k="1")})
-    found = trees.diff(changed_only=False)
-    assert ([one.before for one in found.applications if one.state == "unknown"], trees.codes()) == (
+    difference = trees.diff(changed_only=False)
+    assert (
+        [application.before for application in difference.applications if application.state == "unknown"],
+        trees.codes(),
+    ) == (
         [True],
         ["CMD-ARGO-401"],
     )
     trees.write({"one/a.json": config(k="2")}, "target")
     for changed_only in (True, False):
-        found = trees.diff(changed_only=changed_only)
+        difference = trees.diff(changed_only=changed_only)
         assert severities(trees, "CMD-ARGO-807") == ["error"]
-        assert head(found) == "1 Application unknown, the rest is equal"
+        assert head(difference) == "1 Application unknown, the rest is equal"
 
 
 def test_an_application_that_cannot_be_read_any_more_is_not_removed(trees: Trees) -> None:
@@ -138,12 +149,12 @@ def test_an_application_of_applications_that_fails_is_named_though_nothing_has_c
     trees.write({"root.json": app("root", "apps"), "two.json": app("two", "two"), "two/a.json": config(k="1")})
     trees.write({"apps/kustomization.yaml": "resources: [missing.yaml]\ncommonLabels: {a: argoproj.io/b}\n"})
     trees.write({"two/a.json": config(k="2")}, "target")
-    found = trees.diff()
-    assert {one.name: (one.state, one.before) for one in found.applications} == {
+    difference = trees.diff()
+    assert {application.name: (application.state, application.before) for application in difference.applications} == {
         "argocd/root": ("unknown", True),
         "argocd/two": ("changed", False),
     }
-    assert head(found) == "1 Application unknown, 1 changed"
+    assert head(difference) == "1 Application unknown, 1 changed"
 
 
 def test_names_of_what_cannot_be_read(trees: Trees) -> None:

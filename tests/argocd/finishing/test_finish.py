@@ -1,4 +1,4 @@
-"""From what sources gave to what Argo CD wants on the cluster."""
+"""From rendered objects to the desired objects on the cluster."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ spec: {group: example.com, names: {kind: Thing}, scope: Cluster}
 
 
 def meta(objects: list[dict[str, Any]]) -> dict[str, Any]:
-    (one,) = objects
-    metadata: dict[str, Any] = one["metadata"]
+    (data,) = objects
+    metadata: dict[str, Any] = data["metadata"]
     return metadata
 
 
@@ -53,8 +53,8 @@ def test_the_old_label_is_put_into_templates(argo: Argo) -> None:
     argo.files({"a.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {template: {}}\n"})
     key = "applications.argoproj.io/app-name"
     argo.config |= {"application.resourceTrackingMethod": "label", "application.instanceLabelKey": key}
-    (one,) = argo.tracked({"path": "."})
-    assert one["spec"]["template"]["metadata"]["labels"] == {key: "shop"}
+    (data,) = argo.tracked({"path": "."})
+    assert data["spec"]["template"]["metadata"]["labels"] == {key: "shop"}
 
 
 @pytest.mark.parametrize("wrong", ["labels: [a]", "annotations: {a: 1}", "labels: {a: true}"])
@@ -79,10 +79,12 @@ def test_namespaces(argo: Argo) -> None:
         }
     )
     by_name = {
-        one["metadata"].get("name"): one["metadata"]
-        for one in argo.desired({"path": "."}, cluster_scoped=("example.com/Other",))
+        data["metadata"].get("name"): data["metadata"]
+        for data in argo.desired({"path": "."}, cluster_scoped=("example.com/Other",))
     }
-    places = {name: (one.get("namespace"), one.get("annotations", {}).get(ID)) for name, one in by_name.items()}
+    places = {
+        name: (metadata.get("namespace"), metadata.get("annotations", {}).get(ID)) for name, metadata in by_name.items()
+    }
     assert places == {
         "a": ("web", "shop:/ConfigMap:web/a"),
         "b": ("own", "shop:/Service:own/b"),
@@ -93,8 +95,8 @@ def test_namespaces(argo: Argo) -> None:
         "things.example.com": (None, None),
         None: ("web", "shop:/NoName:web/"),
     }
-    (one,) = argo.desired({"path": ".", "directory": {"include": "d.yaml"}})
-    assert one["metadata"] == {"name": "things.example.com"}
+    (data,) = argo.desired({"path": ".", "directory": {"include": "d.yaml"}})
+    assert data["metadata"] == {"name": "things.example.com"}
 
 
 @pytest.mark.requirement("D33", "D34")
@@ -105,14 +107,14 @@ def test_of_duplicates_the_later_stands_at_its_place(argo: Argo) -> None:
     argo.files(
         {"two/g.yaml": "kind: Job\nmetadata: {generateName: j-}\n---\nkind: Job\nmetadata: {generateName: j-}\n"}
     )
-    found = argo.desired({"path": "one"}, {"path": "two"})
-    assert [(one["kind"], one["metadata"].get("name"), one.get("data")) for one in found] == [
+    objects = argo.desired({"path": "one"}, {"path": "two"})
+    assert [(data["kind"], data["metadata"].get("name"), data.get("data")) for data in objects] == [
         ("ConfigMap", "b", {}),
         ("ConfigMap", "a", {"k": "2"}),
         ("Job", None, None),
         ("Job", None, None),
     ]
-    (told,) = (one for one in argo.diagnostics.collected() if one.code == "CMD-ARGO-501")
+    (told,) = (diagnostic for diagnostic in argo.diagnostics.collected() if diagnostic.code == "CMD-ARGO-501")
     assert "sources 1, 2" in told.message
     assert len(argo.tracked({"path": "one"}, {"path": "two"})) == 5
 
@@ -126,8 +128,8 @@ def test_lists_are_opened(argo: Argo) -> None:
             "d.yaml": "kind: Thing\nmetadata: {name: d}\nitems: null\n",
         }
     )
-    assert [one["metadata"]["name"] for one in argo.tracked({"path": "."})] == ["a", "c", "d"]
-    assert {(one.code, one.message) for one in argo.diagnostics.collected()} == {
+    assert [data["metadata"]["name"] for data in argo.tracked({"path": "."})] == ["a", "c", "d"]
+    assert {(diagnostic.code, diagnostic.message) for diagnostic in argo.diagnostics.collected()} == {
         ("CMD-ARGO-509", "a ThingList has no items")
     }
     argo.files({"a.yaml": "kind: List\nitems: [5]\n"})
@@ -147,10 +149,10 @@ def test_kinds_that_are_excluded(argo: Argo) -> None:
     )
 
     def kinds() -> list[str]:
-        return [one["kind"] for one in argo.desired({"path": "."})]
+        return [data["kind"] for data in argo.desired({"path": "."})]
 
     assert kinds() == ["ConfigMap", "Deployment"]
-    left_out = [one.message for one in argo.diagnostics.collected() if one.code == "CMD-ARGO-502"]
+    left_out = [diagnostic.message for diagnostic in argo.diagnostics.collected() if diagnostic.code == "CMD-ARGO-502"]
     assert left_out == ["Event web/c is left out: the settings exclude its kind"]
     argo.config["resource.exclusions"] = "[{apiGroups: ['a*'], kinds: ['*'], clusters: ['https://*']}]"
     assert kinds() == ["ConfigMap"]

@@ -1,4 +1,4 @@
-"""Rules that take fields out of comparisons."""
+"""Rules that exclude fields from comparisons."""
 
 from __future__ import annotations
 
@@ -34,9 +34,12 @@ def application(*rules: Object) -> Application:
 
 
 def normalise(
-    *rules: Object, data: Object = DEPLOYMENT, settings: ArgoSettings | None = None, found: Diagnostics | None = None
+    *rules: Object,
+    data: Object = DEPLOYMENT,
+    settings: ArgoSettings | None = None,
+    diagnostics: Diagnostics | None = None,
 ) -> Object:
-    with Normaliser(application(*rules), settings or ArgoSettings(), found or Diagnostics()) as normaliser:
+    with Normaliser(application(*rules), settings or ArgoSettings(), diagnostics or Diagnostics()) as normaliser:
         return normaliser.normalise(data)
 
 
@@ -87,7 +90,7 @@ def test_json_pointers(pointers: list[str], gone: list[tuple[Any, ...]]) -> None
 )
 def test_jq_expressions(expression: str, images: list[str | None], others: bool) -> None:
     result = normalise({"jqPathExpressions": [expression]})
-    assert [one.get("image") for one in result["spec"]["containers"]] == images
+    assert [container.get("image") for container in result["spec"]["containers"]] == images
     assert result["spec"].get("replicas") == (9007199254740993 if others else None)
 
 
@@ -96,9 +99,9 @@ def test_jq_expressions(expression: str, images: list[str | None], others: bool)
     "expression", [".spec.replicas.foo", 'error("x")', ".metadata.name | tonumber", "{env: 1}.input"]
 )
 def test_expressions_that_fail_ignore_nothing(expression: str) -> None:
-    found = Diagnostics()
-    assert normalise({"jqPathExpressions": [expression]}, found=found)["spec"] == DEPLOYMENT["spec"]
-    assert [one.code for one in found.collected()] == ["CMD-ARGO-703"]
+    diagnostics = Diagnostics()
+    assert normalise({"jqPathExpressions": [expression]}, diagnostics=diagnostics)["spec"] == DEPLOYMENT["spec"]
+    assert [diagnostic.code for diagnostic in diagnostics.collected()] == ["CMD-ARGO-703"]
 
 
 @pytest.mark.tools
@@ -128,34 +131,38 @@ def test_expressions_that_do_not_compile(expression: str) -> None:
     ],
 )
 def test_the_environment_is_empty_and_that_is_said(expression: str, reads: bool) -> None:
-    found = Diagnostics()
-    normalise({"jqPathExpressions": [expression]}, found=found)
-    assert [one.severity for one in found.collected() if one.code == "CMD-ARGO-702"] == ["warning"] * reads
+    diagnostics = Diagnostics()
+    normalise({"jqPathExpressions": [expression]}, diagnostics=diagnostics)
+    assert [diagnostic.severity for diagnostic in diagnostics.collected() if diagnostic.code == "CMD-ARGO-702"] == [
+        "warning"
+    ] * reads
 
 
 @pytest.mark.tools
 def test_expressions_that_do_not_end() -> None:
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     config = {"controller.ignore.normalizer.jq.timeout": LocatedValue("100ms", "option")}
     rules = {"jqPathExpressions": ["last(repeat(.spec))", ".spec.replicas"]}
-    result = normalise(rules, settings=ArgoSettings(parameters=config), found=found)
+    result = normalise(rules, settings=ArgoSettings(parameters=config), diagnostics=diagnostics)
     assert "replicas" not in result["spec"]
-    assert [one.code for one in found.collected()] == ["CMD-ARGO-704"]
+    assert [diagnostic.code for diagnostic in diagnostics.collected()] == ["CMD-ARGO-704"]
 
 
 @pytest.mark.requirement("D56")
 @pytest.mark.parametrize("pointer", ["spec/x", ""])
 def test_an_invalid_pointer_ignores_nothing_and_stops_nothing(pointer: str) -> None:
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     overrides = {"apps/Deployment": ResourceOverride(IgnoredFields(pointers=(pointer, "/metadata/labels")))}
     settings = ArgoSettings(overrides=overrides)
-    result = normalise({"jsonPointers": [pointer, "/spec/replicas"]}, settings=settings, found=found)
+    result = normalise({"jsonPointers": [pointer, "/spec/replicas"]}, settings=settings, diagnostics=diagnostics)
     assert list(result["spec"]) == ["containers"]
     assert result["metadata"] == {"name": "web", "namespace": "shop"}
-    assert {(one.code, one.severity) for one in found.collected()} == {("CMD-ARGO-701", "warning")}
+    assert {(diagnostic.code, diagnostic.severity) for diagnostic in diagnostics.collected()} == {
+        ("CMD-ARGO-701", "warning")
+    }
     strict = Diagnostics(STRICT)
-    strict.join(found)
-    assert {one.severity for one in strict.collected()} == {"error"}
+    strict.join(diagnostics)
+    assert {diagnostic.severity for diagnostic in strict.collected()} == {"error"}
 
 
 @pytest.mark.requirement("D56")
@@ -218,16 +225,16 @@ def test_known_types() -> None:
         "kind": "W",
         "spec": {"size": "1024Mi", "items": items, "pod": pod, "no": "1000m"},
     }
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     unknown = ResourceOverride(known_types=(*types, ("spec.x", "core/v9/Nope")))
-    result = normalise(data=data, settings=ArgoSettings(overrides={"example.com/W": unknown}), found=found)
+    result = normalise(data=data, settings=ArgoSettings(overrides={"example.com/W": unknown}), diagnostics=diagnostics)
     assert result["spec"] == {
         "size": "1Gi",
         "items": [{"every": "1h30m0s"}, {"every": "soon"}, {}],
         "pod": {"containers": [{"name": "a", "resources": {"limits": {"cpu": "1"}}}, {"name": "b", "resources": {}}]},
         "no": "1000m",
     }
-    assert [one.code for one in found.collected()] == ["CMD-ARGO-707"]
+    assert [diagnostic.code for diagnostic in diagnostics.collected()] == ["CMD-ARGO-707"]
 
 
 @pytest.mark.requirement("D56")
@@ -254,7 +261,7 @@ def test_known_types() -> None:
     ],
 )
 def test_types_are_written_as_kubernetes_writes_them(kind: str, value: Any, written: Any) -> None:
-    """What cannot be left out is written, and what is empty is not: recorded from k8s.io/api 0.36."""
+    """Fields that cannot be omitted are written, and empty ones are not: recorded from k8s.io/api 0.36."""
     override = ResourceOverride(known_types=(("spec.items.field", kind),))
     data = {"apiVersion": "example.com/v1", "kind": "W", "spec": {"items": [{"field": value}, {}]}}
     result = normalise(data=data, settings=ArgoSettings(overrides={"example.com/W": override}))
@@ -270,9 +277,11 @@ def test_rollouts_are_known() -> None:
 
 @pytest.mark.requirement("D3")
 def test_managers_need_a_cluster() -> None:
-    found = Diagnostics()
-    assert normalise({"managedFieldsManagers": ["x"]}, found=found)["spec"] == DEPLOYMENT["spec"]
-    assert [(one.code, one.severity) for one in found.collected()] == [("CMD-ARGO-705", "boundary")]
+    diagnostics = Diagnostics()
+    assert normalise({"managedFieldsManagers": ["x"]}, diagnostics=diagnostics)["spec"] == DEPLOYMENT["spec"]
+    assert [(diagnostic.code, diagnostic.severity) for diagnostic in diagnostics.collected()] == [
+        ("CMD-ARGO-705", "boundary")
+    ]
 
 
 def test_the_object_itself_stays_as_it_is() -> None:

@@ -13,7 +13,7 @@ from tests.argocd.conftest import OTHER, URL, Argo, chart, config_map
 
 
 def names(objects: list[dict[str, Any]]) -> list[str]:
-    return [one["metadata"]["name"] for one in objects]
+    return [data["metadata"]["name"] for data in objects]
 
 
 @pytest.mark.requirement("D29", "D30", "D31")
@@ -22,7 +22,7 @@ def test_sources_win_over_source_and_keep_their_order(argo: Argo) -> None:
     argo.files({"d.yaml": config_map("d")}, url=OTHER)
     several = [{"path": "c"}, {"ref": "values"}, {"path": "a"}, {"repoURL": OTHER, "path": "."}]
     rendered = argo.render(*several, source={"repoURL": URL, "path": "b"})
-    assert [(one.source, one.data["metadata"]["name"]) for one in rendered] == [(1, "c"), (3, "a"), (4, "d")]
+    assert [(item.source, item.data["metadata"]["name"]) for item in rendered] == [(1, "c"), (3, "a"), (4, "d")]
     assert names(argo.objects({"path": "b"}, sources=[])) == ["b"]
 
 
@@ -31,8 +31,8 @@ def test_every_source_that_fails_is_named_and_the_others_are_given(argo: Argo) -
     argo.files({"a/a.yaml": config_map("a")})
     with pytest.raises(PartlyRendered) as caught:
         argo.objects({"path": "none"}, {"path": "a"}, {"path": "../x"})
-    assert [one.message.partition(":")[0] for one in caught.value.errors] == ["source 1", "source 3"]
-    assert [(one.source, one.data["metadata"]["name"]) for one in caught.value.objects] == [(2, "a")]
+    assert [error.message.partition(":")[0] for error in caught.value.errors] == ["source 1", "source 3"]
+    assert [(item.source, item.data["metadata"]["name"]) for item in caught.value.objects] == [(2, "a")]
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (copy.errors[0].message, copy.objects) == (caught.value.errors[0].message, caught.value.objects)
 
@@ -72,11 +72,11 @@ def test_overrides_of_the_folder(argo: Argo) -> None:
         below="web",
     )
     source = {"path": "web", "helm": {"parameters": [{"name": "c", "value": "lost"}]}}
-    (one,) = argo.objects(source)
-    assert one["metadata"]["name"] == "r"
+    (data,) = argo.objects(source)
+    assert data["metadata"]["name"] == "r"
     assert argo.values(source) == {"a": "x"}
-    (one,) = argo.objects(source, metadata={"namespace": "team"})
-    assert one["metadata"]["name"] == "shop"
+    (data,) = argo.objects(source, metadata={"namespace": "team"})
+    assert data["metadata"]["name"] == "shop"
     assert argo.values(source, metadata={"namespace": "team"}) == {"a": "x", "b": 1}
 
 

@@ -13,7 +13,7 @@ from tests.argocd.conftest import Argo, config_map
 
 
 def names(argo: Argo, **directory: object) -> list[str]:
-    return [one["metadata"]["name"] for one in argo.objects({"path": "app", "directory": directory})]
+    return [data["metadata"]["name"] for data in argo.objects({"path": "app", "directory": directory})]
 
 
 @pytest.mark.requirement("D45")
@@ -23,7 +23,7 @@ def test_the_files_of_a_folder_in_lexical_order(argo: Argo) -> None:
     argo.files(files, below="app")
     assert names(argo) == ["a1", "a2", "b", "c"]
     assert names(argo, recurse=True) == ["a1", "a2", "b", "c", "d"]
-    assert [one.origin for one in argo.render({"path": "app"})] == ["a.yml", "a.yml", "b.yaml", "c.json"]
+    assert [item.origin for item in argo.render({"path": "app"})] == ["a.yml", "a.yml", "b.yaml", "c.json"]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_the_files_of_a_folder_in_lexical_order(argo: Argo) -> None:
         ({"exclude": "**/c.yaml"}, ["a", "x", "b"]),
         ({"exclude": "[!ab]*"}, ["a", "x", "b"]),
         ({"include": "*.yaml", "exclude": "b.y?ml"}, ["a", "x", "c"]),
-        ({"include": "[a-"}, []),  # a pattern that is none fits nothing
+        ({"include": "[a-"}, []),  # an invalid pattern matches nothing
         ({"exclude": "{a"}, ["a", "x", "b", "c"]),
     ],
 )
@@ -60,8 +60,8 @@ def test_what_is_no_manifest_is_left_out_or_an_error(argo: Argo) -> None:
     argo.files(
         {"a.yaml": config_map("a"), "notes.yaml": "{{ template }}: [", "skip.yaml": "# +argocd:skip-file-rendering"}
     )
-    assert [one["metadata"]["name"] for one in argo.objects({"path": "."})] == ["a"]
-    assert [one.code for one in argo.diagnostics.collected()] == ["CMD-ARGO-402"]
+    assert [data["metadata"]["name"] for data in argo.objects({"path": "."})] == ["a"]
+    assert [diagnostic.code for diagnostic in argo.diagnostics.collected()] == ["CMD-ARGO-402"]
 
 
 @pytest.mark.tools
@@ -156,12 +156,12 @@ def test_jsonnet_can_be_switched_off(argo: Argo) -> None:
 def test_no_program_is_needed(argo: Argo, monkeypatch: pytest.MonkeyPatch) -> None:
     argo.files({"a.yaml": config_map("a"), "b.jsonnet": "{kind: 'B', metadata: {name: 'b'}}"})
     monkeypatch.setenv("PATH", "")
-    assert [one["metadata"]["name"] for one in argo.objects({"path": "."})] == ["a", "b"]
+    assert [data["metadata"]["name"] for data in argo.objects({"path": "."})] == ["a", "b"]
 
 
 @pytest.mark.requirement("D80")
 def test_marked_files_count_in_old_versions_of_argo_cd(argo: Argo) -> None:
     argo.files({"a.yaml": config_map("a") + "# +argocd:skip-file-rendering\n", "b.yaml": config_map("b")})
-    assert [one["metadata"]["name"] for one in argo.objects({"path": "."})] == ["b"]
+    assert [data["metadata"]["name"] for data in argo.objects({"path": "."})] == ["b"]
     argo.profile = PROFILES[0]
-    assert [one["metadata"]["name"] for one in argo.objects({"path": "."})] == ["a", "b"]
+    assert [data["metadata"]["name"] for data in argo.objects({"path": "."})] == ["a", "b"]

@@ -31,11 +31,11 @@ def helm(**options: Any) -> dict[str, Any]:
 
 @pytest.mark.requirement("D47")
 def test_names_and_namespaces(web: Argo) -> None:
-    (one,) = web.objects({"path": "web"})
-    assert one["metadata"] == {"name": "shop", "namespace": "web"}
-    (one,) = web.objects(helm(releaseName="r", namespace="else"))
-    assert one["metadata"] == {"name": "r", "namespace": "else"}
-    assert [one.origin for one in web.render({"path": "web"})] == ["web/templates/all.yaml"]
+    (data,) = web.objects({"path": "web"})
+    assert data["metadata"] == {"name": "shop", "namespace": "web"}
+    (data,) = web.objects(helm(releaseName="r", namespace="else"))
+    assert data["metadata"] == {"name": "r", "namespace": "else"}
+    assert [item.origin for item in web.render({"path": "web"})] == ["web/templates/all.yaml"]
 
 
 @pytest.mark.requirement("D47")
@@ -154,10 +154,10 @@ def test_refs_that_lead_nowhere(web: Argo) -> None:
 
 def test_capabilities(web: Argo) -> None:
     web.capabilities = Capabilities("1.29", ("example.com/v1/Thing",))
-    (one,) = web.objects({"path": "web"})
-    assert (one["data"]["kube"], one["data"]["has"]) == ("v1.29.0", "true")
-    (one,) = web.objects(helm(kubeVersion="v1.31.4-gke.1", apiVersions=["example.com/v2/Thing"]))
-    assert (one["data"]["kube"], one["data"]["has"]) == ("v1.31.4", "false")
+    (data,) = web.objects({"path": "web"})
+    assert (data["data"]["kube"], data["data"]["has"]) == ("v1.29.0", "true")
+    (data,) = web.objects(helm(kubeVersion="v1.31.4-gke.1", apiVersions=["example.com/v2/Thing"]))
+    assert (data["data"]["kube"], data["data"]["has"]) == ("v1.31.4", "false")
 
 
 def test_apis_come_in_the_order_of_argo_cd(web: Argo) -> None:
@@ -167,7 +167,7 @@ def test_apis_come_in_the_order_of_argo_cd(web: Argo) -> None:
     )
     web.capabilities = Capabilities("", ("z.io/v1", "v1", "a.io/v1/K", "z.io/v1"))
     for given, expected in (({}, ["a.io/v1/K", "v1", "z.io/v1"]), ({"apiVersions": ["z", "a"]}, ["z", "a"])):
-        (name,) = (one["metadata"]["name"] for one in web.objects(helm(**given)) if one["kind"] == "A")
+        (name,) = (data["metadata"]["name"] for data in web.objects(helm(**given)) if data["kind"] == "A")
         assert json.loads(name)[-len(expected) :] == expected
 
 
@@ -183,9 +183,11 @@ def test_charts_that_ask_the_cluster(text: str, asks: bool, argo: Argo) -> None:
     template = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n{text}\n"
     argo.files(chart(**{"templates/secret.yaml": template}), below="web")
     assert len(argo.objects({"path": "web"})) == 2
-    assert ["secret.yaml" in one.message for one in argo.diagnostics.collected() if one.code == "CMD-ARGO-414"] == [
-        True
-    ] * asks
+    assert [
+        "secret.yaml" in diagnostic.message
+        for diagnostic in argo.diagnostics.collected()
+        if diagnostic.code == "CMD-ARGO-414"
+    ] == [True] * asks
 
 
 @pytest.mark.requirement("D85")
@@ -195,8 +197,10 @@ def test_charts_with_random_values(value: str, is_random: bool, argo: Argo) -> N
     template = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  r: '{value}'\n"
     argo.files(chart(**{"templates/r.yaml": template}), below="web")
     argo.objects({"path": "web"})
-    shown = [one for one in argo.diagnostics.collected() if one.code == "CMD-ARGO-429"]
-    assert [("r.yaml" in one.message, one.actionable) for one in shown] == [(True, True)] * is_random
+    shown = [diagnostic for diagnostic in argo.diagnostics.collected() if diagnostic.code == "CMD-ARGO-429"]
+    assert [("r.yaml" in diagnostic.message, diagnostic.actionable) for diagnostic in shown] == [
+        (True, True)
+    ] * is_random
 
 
 def test_crds_tests_and_schemas(argo: Argo) -> None:
@@ -208,24 +212,24 @@ def test_crds_tests_and_schemas(argo: Argo) -> None:
     argo.files(chart(**files), below="web")
     with pytest.raises(CommodoreError):
         argo.objects({"path": "web"})
-    kinds = [one["kind"] for one in argo.objects(helm(skipSchemaValidation=True))]
+    kinds = [data["kind"] for data in argo.objects(helm(skipSchemaValidation=True))]
     assert sorted(kinds) == ["ConfigMap", "CustomResourceDefinition", "Pod"]
     options = {"skipSchemaValidation": True, "skipCrds": True, "skipTests": True}
-    assert [one["kind"] for one in argo.objects(helm(**options))] == ["ConfigMap"]
+    assert [data["kind"] for data in argo.objects(helm(**options))] == ["ConfigMap"]
 
 
 @pytest.mark.parametrize(
-    ("names", "told"),
+    ("names", "is_reported"),
     [(("b", "b.c"), True), (("b[0]", "b"), True), (("b.c", "b.cd"), False), (("b.c", "c"), False)],
 )
-def test_parameters_that_overlap(names: tuple[str, ...], told: bool, argo: Argo) -> None:
-    """Which one wins is left to chance in Argo CD."""
+def test_parameters_that_overlap(names: tuple[str, ...], is_reported: bool, argo: Argo) -> None:
+    """In Argo CD their order is random."""
     argo.files(chart(), below="web")
     parameters = [{"name": name, "value": "null"} for name in names]
     parameters.append({"name": "b.d", "value": "1", "forceString": True})  # given after the others in any case
     with contextlib.suppress(CommodoreError):  # in this order helm may refuse them
         argo.objects({"path": "web", "helm": {"parameters": parameters}})
-    assert ("CMD-ARGO-426" in argo.codes()) == told
+    assert ("CMD-ARGO-426" in argo.codes()) == is_reported
 
 
 @pytest.mark.requirement("D44")

@@ -32,9 +32,9 @@ def rendered(folder: Path, *, strict: bool = False) -> Rendering:
 
 def findings(rendering: Rendering) -> list[str]:
     return [
-        f"{one.severity} {' '.join(place.place for place in one.locations)}"
-        for one in rendering.diagnostics
-        if one.code == CODE
+        f"{diagnostic.severity} {' '.join(place.place for place in diagnostic.locations)}"
+        for diagnostic in rendering.diagnostics
+        if diagnostic.code == CODE
     ]
 
 
@@ -70,7 +70,7 @@ SOURCES = {
     ],
 )
 def test_what_programs_read(kind: str, ignored: str, read: str, tmp_path: Path) -> None:
-    """What a source reads is named, and nothing else that lies there; once git tracks it, nothing is."""
+    """Only ignored files that a source reads are reported, and none once git tracks them."""
     source = {"repoURL": URL, "path": "web"}
     if kind == "helm":
         source["helm"] = {"valueFiles": ["../values/a.yaml"]}
@@ -97,7 +97,7 @@ def test_manifests_and_applications_are_left_out(tmp_path: Path) -> None:
     git(folder, "rm", "-q", "--cached", "web/new.yaml")
     rendering = rendered(folder)
     (application,) = rendering.applications
-    assert [one.data["metadata"]["name"] for one in application.objects] == ["a", "new"]
+    assert [item.data["metadata"]["name"] for item in application.objects] == ["a", "new"]
     assert findings(rendering) == ["warning mine.json", "warning web/b.yaml"]
     assert findings(rendered(folder, strict=True)) == ["error mine.json", "error web/b.yaml"]
 
@@ -107,7 +107,7 @@ def test_a_folder_that_is_ignored_as_a_whole(tmp_path: Path) -> None:
     files = {"out/app.json": app("web", "out/web"), "out/web/a.yaml": config_map("a")}
     folder = checkout(tmp_path, files, "out\n")
     rendering = rendered(folder / "out")
-    assert [len(one.objects) for one in rendering.applications] == [1]
+    assert [len(application.objects) for application in rendering.applications] == [1]
     assert findings(rendering) == []
 
 
@@ -119,7 +119,7 @@ def test_what_is_ignored_in_a_folder_that_is_not_added_yet(tmp_path: Path) -> No
     (folder / "web" / "empty").mkdir()
     rendering = rendered(folder)
     (application,) = rendering.applications
-    assert [one.data["metadata"]["name"] for one in application.objects] == ["new"]
+    assert [item.data["metadata"]["name"] for item in application.objects] == ["new"]
     assert findings(rendering) == ["warning web/secret.yaml"]
 
 
@@ -129,8 +129,8 @@ def test_what_is_ignored_has_not_changed(tmp_path: Path) -> None:
     folder = checkout(tmp_path, {**files, "one/a.yaml": config_map("a")}, "*.log\n")
     git(folder, "commit", "-qm", "one")
     write_files(folder, {"web/x.log": "", "one/new.yaml": config_map("new")})
-    found = argocd.diff(Tree.commit(folder, "HEAD"), Tree.folder(folder), Options().having(self_url=(URL,)))
-    assert {one.name: one.state for one in found.applications} == {
+    difference = argocd.diff(Tree.commit(folder, "HEAD"), Tree.folder(folder), Options().having(self_url=(URL,)))
+    assert {application.name: application.state for application in difference.applications} == {
         "argocd/one": "changed",
         "argocd/web": "not-rendered",
     }

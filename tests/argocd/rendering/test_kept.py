@@ -1,4 +1,4 @@
-"""What helm and kustomize wrote is taken again only for the same files and arguments."""
+"""Outputs of helm and kustomize are reused only for the same files and arguments."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
     def since() -> list[str]:
-        found = [line for line in log.read_text().split() if line]
+        programs = [line for line in log.read_text().split() if line]
         log.write_text("")
-        return found
+        return programs
 
     return since
 
@@ -51,8 +51,8 @@ def test_a_chart_is_rendered_once_until_something_of_it_changes(argo: Argo, runs
     def rendered(**helm: Any) -> tuple[str, int]:
         runs()
         options = {"valueFiles": ["v.yaml"], "fileParameters": [{"name": "f", "path": "f.txt"}], **helm}
-        (one,) = argo.objects({"path": "web", "helm": options})
-        return one["data"]["values"], runs().count("template")
+        (data,) = argo.objects({"path": "web", "helm": options})
+        return data["data"]["values"], runs().count("template")
 
     assert rendered() == ('{"a":"v","f":"f"}', 1)
     assert rendered() == ('{"a":"v","f":"f"}', 0)
@@ -86,7 +86,7 @@ def test_a_kustomization_counts_with_its_bases(argo: Argo, runs: Runs) -> None:
     def rendered(**kustomize: Any) -> tuple[list[str], int]:
         runs()
         objects = argo.objects({"path": "web", "kustomize": kustomize})
-        return [one["metadata"]["name"] for one in objects], runs().count("build")
+        return [data["metadata"]["name"] for data in objects], runs().count("build")
 
     names, count = rendered()
     assert (len(names), count) == (2, 1)
@@ -118,8 +118,8 @@ def test_of_some_kustomizations_it_is_not_known_what_is_read(text: str, tmp_path
     (tmp_path / "outside").mkdir()
     (root / "k" / "kustomization.yaml").write_text("resources: [a.yaml]\n")
     (root / "k" / "a.yaml").write_text("")
-    found = files_of_kustomization(root / "k", root)
-    assert found == [f"{root}/k/a.yaml", f"{root}/k/kustomization.yaml"]
+    files = files_of_kustomization(root / "k", root)
+    assert files == [f"{root}/k/a.yaml", f"{root}/k/kustomization.yaml"]
     (root / "k" / "kustomization.yaml").write_text(text)
     if "link" in text:
         (root / "k" / "link").symlink_to("a.yaml")

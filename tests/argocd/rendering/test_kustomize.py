@@ -49,15 +49,15 @@ def kustomize(**options: Any) -> dict[str, Any]:
 
 
 def deployment(argo: Argo, **options: Any) -> Any:
-    return next(one for one in argo.objects(kustomize(**options)) if one["kind"] == "Deployment")
+    return next(data for data in argo.objects(kustomize(**options)) if data["kind"] == "Deployment")
 
 
 @pytest.mark.requirement("D44", "D46")
 def test_a_build_and_its_edits(web: Argo) -> None:
     before = {path: path.read_bytes() for path in web.folder().rglob("*") if path.is_file()}
     assert deployment(web)["metadata"] == {"name": "web", "annotations": {"team": "a"}}
-    one = deployment(web, namePrefix="a-", nameSuffix="-b", namespace="n")
-    assert (one["metadata"]["name"], one["metadata"]["namespace"]) == ("a-web-b", "n")
+    data = deployment(web, namePrefix="a-", nameSuffix="-b", namespace="n")
+    assert (data["metadata"]["name"], data["metadata"]["namespace"]) == ("a-web-b", "n")
     assert deployment(web, replicas=[{"name": "web", "count": "3"}])["spec"]["replicas"] == 3
     assert len(web.objects(kustomize(components=["../extra"]))) == 2
     assert len(web.objects(kustomize(components=["../none"], ignoreMissingComponents=True))) == 1
@@ -85,23 +85,23 @@ def test_images(image: str, expected: str, web: Argo) -> None:
 
 @pytest.mark.requirement("D46")
 def test_labels(web: Argo) -> None:
-    one = deployment(web, commonLabels={"env": "$ARGOCD_APP_NAME"})
-    assert one["metadata"]["labels"] == {"env": "shop"}
-    assert one["spec"]["selector"]["matchLabels"] == {"app": "web", "env": "shop"}
-    one = deployment(web, commonLabels={"env": "x"}, labelWithoutSelector=True)
-    assert (one["metadata"]["labels"], one["spec"]["selector"]["matchLabels"]) == ({"env": "x"}, {"app": "web"})
-    assert one["spec"]["template"]["metadata"]["labels"] == {"app": "web"}
-    one = deployment(web, commonLabels={"env": "x"}, labelWithoutSelector=True, labelIncludeTemplates=True)
-    assert one["spec"]["template"]["metadata"]["labels"] == {"app": "web", "env": "x"}
+    data = deployment(web, commonLabels={"env": "$ARGOCD_APP_NAME"})
+    assert data["metadata"]["labels"] == {"env": "shop"}
+    assert data["spec"]["selector"]["matchLabels"] == {"app": "web", "env": "shop"}
+    data = deployment(web, commonLabels={"env": "x"}, labelWithoutSelector=True)
+    assert (data["metadata"]["labels"], data["spec"]["selector"]["matchLabels"]) == ({"env": "x"}, {"app": "web"})
+    assert data["spec"]["template"]["metadata"]["labels"] == {"app": "web"}
+    data = deployment(web, commonLabels={"env": "x"}, labelWithoutSelector=True, labelIncludeTemplates=True)
+    assert data["spec"]["template"]["metadata"]["labels"] == {"app": "web", "env": "x"}
 
 
 def test_annotations(web: Argo) -> None:
-    one = deployment(web, commonAnnotations={"a": "$ARGOCD_APP_NAME"})
-    assert one["metadata"]["annotations"] == {"team": "a", "a": "$ARGOCD_APP_NAME"}
-    one = deployment(web, commonAnnotations={"a": "$ARGOCD_APP_NAME"}, commonAnnotationsEnvsubst=True)
-    assert one["metadata"]["annotations"]["a"] == "shop"
-    one = deployment(web, commonAnnotations={"team": "b"}, forceCommonAnnotations=True)
-    assert one["metadata"]["annotations"] == {"team": "b"}
+    data = deployment(web, commonAnnotations={"a": "$ARGOCD_APP_NAME"})
+    assert data["metadata"]["annotations"] == {"team": "a", "a": "$ARGOCD_APP_NAME"}
+    data = deployment(web, commonAnnotations={"a": "$ARGOCD_APP_NAME"}, commonAnnotationsEnvsubst=True)
+    assert data["metadata"]["annotations"]["a"] == "shop"
+    data = deployment(web, commonAnnotations={"team": "b"}, forceCommonAnnotations=True)
+    assert data["metadata"]["annotations"] == {"team": "b"}
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,9 @@ def test_charts_without_the_option_say_what_argo_cd_needs(argo: Argo) -> None:
 
 @pytest.mark.requirement("D48")
 def test_charts_of_a_kustomization(argo: Argo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kustomize unpacks charts beside the kustomization, so it is given a copy; helm and what it tells it are ours."""
+    """Kustomize unpacks charts into the kustomization's folder, so it runs in a copy, with our helm and options for
+    it.
+    """
     program = tmp_path / "bin" / "kustomize"
     write_script(program, "for last; do :; done\ntouch \"$2/charts\"\necho 'kind: A'\necho \"metadata: {name: '$*'}\"")
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
@@ -170,8 +172,8 @@ def test_charts_of_a_kustomization(argo: Argo, tmp_path: Path, monkeypatch: pyte
     argo.config["kustomize.buildOptions"] = "--enable-helm"
     argo.capabilities = Capabilities("1.30", ("a/v1", "b/v1"))
     before = sorted(argo.folder().rglob("*"))
-    (one,) = argo.objects({"path": "app"})
-    said = one["metadata"]["name"].split()
+    (data,) = argo.objects({"path": "app"})
+    said = data["metadata"]["name"].split()
     assert said[0] == "build"
     assert said[2:-1] == [
         "--enable-helm",
@@ -206,13 +208,13 @@ def test_a_copy_has_what_a_kustomization_may_read(argo: Argo, tmp_path: Path, mo
     argo.files(files)
     argo.config["kustomize.buildOptions"] = "--enable-helm"
     needed = ["all/charts/web/Chart.yaml", "app/kustomization.yaml", "app/values.yaml", "base/kustomization.yaml"]
-    (one,) = argo.objects({"path": "app"})
-    assert sorted(one["files"]) == needed
-    (one,) = argo.objects({"path": "base", "kustomize": {"components": ["../extra"], "ignoreMissingComponents": True}})
-    assert one["files"] == ["base/kustomization.yaml"]
+    (data,) = argo.objects({"path": "app"})
+    assert sorted(data["files"]) == needed
+    (data,) = argo.objects({"path": "base", "kustomize": {"components": ["../extra"], "ignoreMissingComponents": True}})
+    assert data["files"] == ["base/kustomization.yaml"]
     argo.files({"app/kustomization.yaml": kustomization + "generators: [g.yaml]\n"})
-    (one,) = argo.objects({"path": "app"})
-    assert sorted(one["files"]) == sorted(files)  # its own programs may read any of them
+    (data,) = argo.objects({"path": "app"})
+    assert sorted(data["files"]) == sorted(files)  # its own programs may read any of them
 
 
 def test_a_kustomization_is_one_file(web: Argo) -> None:
@@ -253,8 +255,8 @@ def test_remote_files_of_all_kinds_and_their_names_in_errors(argo: Argo) -> None
                 "base/kustomization.yaml": f"resources: ['{server.site}/a']\n",
             }
         )
-        (one,) = argo.objects({"path": "."})
-        assert one["metadata"]["name"] == "remote"
+        (data,) = argo.objects({"path": "."})
+        assert data["metadata"]["name"] == "remote"
         assert sorted(server.asked) == ["/a", "/p.yaml?token=s3cret"]
         argo.files({"kustomization.yaml": f"resources: [base]\npatches: [{{path: '{server.site}/none'}}]\n"})
         argo.offline = True
@@ -343,8 +345,11 @@ def test_remote_files_and_bases(argo: Argo, tmp_path: Path, monkeypatch: pytest.
                 "'https://git.example.com/team/base.git//deep?ref=main']\n"
             }
         )
-        found = sorted(one["metadata"]["name"] for one in argo.objects({"path": "."}))
-        assert (found, server.asked) == (["based", "remote"], ["/a.yaml"])
+        names = sorted(data["metadata"]["name"] for data in argo.objects({"path": "."}))
+        assert (names, server.asked) == (["based", "remote"], ["/a.yaml"])
         argo.offline = True
-        assert sorted(one["metadata"]["name"] for one in argo.objects({"path": "."})) == found
-        assert (server.asked, [one.code for one in argo.diagnostics.collected()]) == (["/a.yaml"], ["CMD-ARGO-321"] * 2)
+        assert sorted(data["metadata"]["name"] for data in argo.objects({"path": "."})) == names
+        assert (server.asked, [diagnostic.code for diagnostic in argo.diagnostics.collected()]) == (
+            ["/a.yaml"],
+            ["CMD-ARGO-321"] * 2,
+        )

@@ -54,12 +54,12 @@ def policy(tmp_path: Path) -> Policy:
         program = tmp_path / "programs" / "plugin"
         write_script(program, f"set -e\n{script}")
         digest = f"sha256:{hashlib.sha256(program.read_bytes()).hexdigest()}"
-        one = {"name": "p", "engine": "exec", "generate": [str(program)], "digest": digest, "env": ["TEAM"], **rule}
+        plugin = {"name": "p", "engine": "exec", "generate": [str(program)], "digest": digest, "env": ["TEAM"], **rule}
         for name in ("init", "post"):
-            if name in one:
-                one[name] = [str(program), *one[name]]
+            if name in plugin:
+                plugin[name] = [str(program), *plugin[name]]
         file = tmp_path / "policy.yaml"
-        file.write_text(json.dumps({"version": 1, "plugins": [one]}))
+        file.write_text(json.dumps({"version": 1, "plugins": [plugin]}))
         context = Context(ignore, DEFAULT_LIMITS, offline=True)
         return Options(context=context).having(self_url=(URL,), plugin_policy=file, enable_plugins=True)
 
@@ -67,15 +67,15 @@ def policy(tmp_path: Path) -> Policy:
 
 
 def said(shop: Path, options: Options) -> Any:
-    """What the plugin said, or why it does not render."""
-    (one,) = argocd.render(Tree.folder(shop), options, ["web"]).applications
-    return one.objects[0].data["said"] if one.error is None else one.error
+    """Return the output of the plugin, or its error."""
+    (application,) = argocd.render(Tree.folder(shop), options, ["web"]).applications
+    return application.objects[0].data["said"] if application.error is None else application.error
 
 
 def error(shop: Path, options: Options) -> CommodoreError:
-    found = said(shop, options)
-    assert isinstance(found, CommodoreError)
-    return found
+    message = said(shop, options)
+    assert isinstance(message, CommodoreError)
+    return message
 
 
 @pytest.mark.tools
@@ -84,7 +84,7 @@ def test_what_a_program_is_told(shop: Path, policy: Policy) -> None:
     options = policy(f'{SHOWN} "$(pwd | sed s,.*/,,) $(env | grep -v PARAMETERS | sort | tr "\\n" ";")"')
     options = options.having(kube_version="1.30.0", api_version=("v1", "apps/v1"))
     folder, _, variables = said(shop, options).partition(" ")
-    given = dict(one.partition("=")[::2] for one in variables.split(";") if one)
+    given = dict(variable.partition("=")[::2] for variable in variables.split(";") if variable)
     own = {name: value for name, value in given.items() if name.startswith(("ARGOCD_", "PARAM_", "KUBE_"))}
     assert folder == "web"
     assert own.pop("ARGOCD_APP_REVISION_SHORT") == own.pop("ARGOCD_APP_REVISION")[:7]
@@ -104,7 +104,7 @@ def test_what_a_program_is_told(shop: Path, policy: Policy) -> None:
         "PARAM_A_B_1": "y",
         "PARAM_A_B_K_K": "v",
     }
-    assert set(given) - {one for one in given if one in own or one.startswith("ARGOCD_")} <= {
+    assert set(given) - {name for name in given if name in own or name.startswith("ARGOCD_")} <= {
         *("PATH", "HOME", "TMPDIR", "LANG", "PWD", "SHLVL", "_", "OLDPWD")
     }
 
@@ -130,9 +130,12 @@ esac"""
 def test_a_program_runs_if_it_is_enabled_alone(shop: Path, policy: Policy) -> None:
     options = policy(f"{SHOWN} yes")
     assert said(shop, options) == "yes"
-    found = argocd.render(Tree.folder(shop), options)
-    assert [(one.name, len(one.objects)) for one in found.applications] == [("argocd/other", 1), ("argocd/web", 1)]
-    assert "CMD-ARGO-428" in [one.code for one in found.diagnostics]
+    rendering = argocd.render(Tree.folder(shop), options)
+    assert [(application.name, len(application.objects)) for application in rendering.applications] == [
+        ("argocd/other", 1),
+        ("argocd/web", 1),
+    ]
+    assert "CMD-ARGO-428" in [diagnostic.code for diagnostic in rendering.diagnostics]
     off = options.having(enable_plugins=False)
     assert (error(shop, off).code, "--enable-plugins" in error(shop, off).message) == ("CMD-ARGO-423", True)
     container = {"version": 1, "plugins": [{"name": "p", "engine": "container", "image": "x@sha256:0"}]}
@@ -158,8 +161,8 @@ def test_what_fails(shop: Path, policy: Policy, script: str, rule: dict[str, Any
     if not code:  # there is no input that it could wait for
         assert argocd.render(Tree.folder(shop), options, ["web"]).applications[0].objects == ()
         return
-    found = error(shop, options)
-    assert (found.code, words in found.message) == (code, True)
+    message = error(shop, options)
+    assert (message.code, words in message.message) == (code, True)
 
 
 @pytest.mark.tools
@@ -172,5 +175,8 @@ def test_what_a_program_sees_is_read(shop: Path, tmp_path: Path, policy: Policy)
     shutil.copytree(shop, base)
     (shop / "lib" / "file").write_text("changed")
     options = policy(f'{SHOWN} "$(cat ../lib/file)"', paths=["lib"])
-    states = {one.name: one.state for one in argocd.diff(Tree.folder(base), Tree.folder(shop), options).applications}
+    states = {
+        application.name: application.state
+        for application in argocd.diff(Tree.folder(base), Tree.folder(shop), options).applications
+    }
     assert states == {"argocd/other": "not-rendered", "argocd/web": "changed"}

@@ -42,8 +42,8 @@ def definition(command: list[str], args: list[str] | None = None, **spec: Any) -
     ],
 )
 def test_definitions_that_are_a_plain_build(value: dict[str, Any], rule: tuple[object, ...] | None) -> None:
-    found = rule_of_definition(value, PLACE)
-    assert (None if found is None else (found.name, found.engine, found.options)) == rule
+    plugin_rule = rule_of_definition(value, PLACE)
+    assert (None if plugin_rule is None else (plugin_rule.name, plugin_rule.engine, plugin_rule.options)) == rule
 
 
 @pytest.mark.tools
@@ -61,7 +61,7 @@ def test_what_is_rendered_in_place_of_a_plugin(argo: Argo) -> None:
     )
 
     def names(path: str, plugin: str, **block: Any) -> list[str]:
-        return [one["metadata"]["name"] for one in argo.objects({"path": path, "plugin": {"name": plugin, **block}})]
+        return [data["metadata"]["name"] for data in argo.objects({"path": path, "plugin": {"name": plugin, **block}})]
 
     assert names("k", "k") == ["x-a"]
     assert names("web", "h") == ["shop"]
@@ -70,7 +70,7 @@ def test_what_is_rendered_in_place_of_a_plugin(argo: Argo) -> None:
         "a": "<path:kv/data#key>",
         "b": "<name>",
     }
-    assert {one.code for one in argo.diagnostics.collected()} == {"CMD-ARGO-425"}
+    assert {diagnostic.code for diagnostic in argo.diagnostics.collected()} == {"CMD-ARGO-425"}
     for plugin, block, code in (
         ("other", {}, "420"),
         ("none", {}, "420"),
@@ -96,7 +96,7 @@ def test_a_policy(tmp_path: Path) -> None:
         f"- {{name: d, engine: exec, generate: [/usr/bin/p], digest: 'sha256:{'0' * 64}'}}\n"
     )
     rules = read_policy(file, DEFAULT_LIMITS)
-    assert [(one.name, one.engine, one.options, one.base, one.crds) for one in rules] == [
+    assert [(rule.name, rule.engine, rule.options, rule.base, rule.crds) for rule in rules] == [
         ("a", "native-kustomize", ("--enable-helm",), "", True),
         ("b", "native-helm", (), "", False),
         ("c", "avp", (), "helm", True),
