@@ -137,7 +137,7 @@ def test_every_section_shows_the_messages_of_the_source() -> None:
 @pytest.mark.parametrize(
     ("code", "shown"),
     [
-        ("CMD-DEP-020", "Message: `parameters.<component>._metadata must be a map`"),  # a name for the place
+        ("CMD-DEP-020", "Message: `parameters.<component>._metadata must be a mapping`"),  # a name for the place
         ("CMD-INV-002", "[ (while rendering target '<target>')]"),  # what is not always said
         ("CMD-DEP-037", "- `component '<component>' replaces '<former>', but '<former>' is deployed and is"),  # two
         ("CMD-API-044", "Message: `the cluster file <path> has no tenant`"),  # made by a function of its module

@@ -46,7 +46,7 @@ def test_a_new_option_at_its_default_refuses_no_older_run(tmp_path: Path) -> Non
     used = fleet(LaterCompile("", Workspace.at(tmp_path), further="otherwise"))
     with pytest.raises(PolicyError) as error:
         check_same(run, Plan(used, ()).record(""))
-    assert "begun with other options: --further" in error.value.message
+    assert "started with other options: --further" in error.value.message
     policies = [CompileOptions(policy=policy) for policy in (TrustPolicy(shell=("a",)), LaterPolicy(shell=("a",)))]
     first, second = (fleet(replace(before.request, options=options)) for options in policies)
     assert first.digest == second.digest != before.digest
@@ -57,7 +57,7 @@ def test_an_option_that_is_not_given_any_more_is_named(tmp_path: Path) -> None:
     run = new_run(tmp_path, Plan(fleet(selection=ClusterSelection(tenants=("t-one",))), ()).record(""))
     with pytest.raises(PolicyError) as error:
         check_same(run, Plan(fleet(), ()).record(""))
-    assert "begun with other options: --tenant" in error.value.message
+    assert "started with other options: --tenant" in error.value.message
 
 
 @pytest.mark.requirement("FC8")

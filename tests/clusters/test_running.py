@@ -394,14 +394,14 @@ def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
     with pytest.raises(PolicyError) as error:
         world.run(wave, resume="", approved=frozenset({"prod"}), push=False)
     assert error.value.code == "CMD-FLT-111"
-    assert "begun with other values of --push" in error.value.message
+    assert "started with other values of --push" in error.value.message
     with pytest.raises(PolicyError) as error:
         world.run(Wave("prod"), resume="")
-    assert "begun with other options: --waves, --canary or --max-failures" in error.value.message
+    assert "started with other options: --waves, --canary or --max-failures" in error.value.message
     world.names.remove("c-2")
     with pytest.raises(PolicyError) as error:
         world.run(wave, resume="")
-    assert "begun with other clusters: with c-2" in error.value.message
+    assert "started with other clusters: with c-2" in error.value.message
 
 
 @pytest.mark.requirement("FC8")
