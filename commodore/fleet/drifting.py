@@ -67,14 +67,14 @@ def drift(root: Path, state: FleetState, context: Context) -> Drifts:
     groups: dict[tuple[Literal["missing", "extra", "revision"], str, str, str], list[str]] = {}
     for cell in dict.fromkeys((*cells, *state.cells)):
         if cell in state.cells:
-            wanted = (_of_manifests if resources else _of_charts)(files.get(cell, {}), cell)
-            for difference in _compare(wanted, state.cells[cell]):
+            expected = (_of_manifests if resources else _of_charts)(files.get(cell, {}), cell)
+            for difference in _compare(expected, state.cells[cell]):
                 groups.setdefault(difference, []).append(cell)
-    found = [Drift(kind, name, tuple(of), wanted, seen) for (kind, name, wanted, seen), of in groups.items()]
+    drifts = [Drift(kind, name, tuple(of), revision, seen) for (kind, name, revision, seen), of in groups.items()]
     return Drifts(
         tuple(cell for cell in cells if cell in state.cells),
         tuple(cell for cell in cells if cell not in state.cells),
-        tuple(sorted(found, key=lambda entry: (-len(entry.cells), entry.application, entry.kind))),
+        tuple(sorted(drifts, key=lambda entry: (-len(entry.cells), entry.application, entry.kind))),
     )
 
 

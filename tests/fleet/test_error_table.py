@@ -157,7 +157,7 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
     ),
     ("CMD-FLT-015", {CONFIG_FILE: "\n"}, [f"{CONFIG_FILE} is empty"]),
     ("CMD-FLT-015", {f"{APP}/values.yaml": ""}, [f"{APP}/values.yaml is empty"]),
-    ("CMD-FLT-015", {f"{APP}/values.yaml": "text\n"}, ["holds no map"]),
+    ("CMD-FLT-015", {f"{APP}/values.yaml": "text\n"}, ["must be a mapping"]),
     ("CMD-FLT-015", {f"{APP}/values.yaml": "applications: {}\n"}, ["defines nothing"]),
     ("CMD-FLT-015", {"config/main/application-defaults.yaml": ""}, ["application-defaults.yaml is empty"]),
     (
@@ -181,7 +181,7 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
         ["web has both source and sources in 3 cells (prod/prod-1/r1,"],
     ),
     ("CMD-FLT-021", {f"{APP}/int/values.yaml": WEB, f"{APP}/int/override.yaml": WEB}, [f"side by side in {APP}/int"]),
-    ("CMD-FLT-030", {f"{APP}/int/patch-001.yaml": "- a\n"}, ["the patch holds no map"]),
+    ("CMD-FLT-030", {f"{APP}/int/patch-001.yaml": "- a\n"}, ["the patch must be a mapping"]),
     ("CMD-FLT-030", {f"{APP}/int/patch-001.yaml": "metadata: {id: x}\n"}, ["the patch holds nothing"]),
     ("CMD-FLT-030", {f"{APP}/int/patch-001.yaml": ""}, ["the patch holds nothing"]),
     (
@@ -400,19 +400,19 @@ WARNINGS: list[tuple[str, dict[str, str | None], list[str]]] = [
     (
         "CMD-FLT-020",
         {f"{APP}/patches/int/patch-001.yaml": WEB, f"{APP}/int/patches/.patch-001.yaml": "a: 1\n"},
-        [f"{APP}/patches/int is no place of the fleet"],
+        [f"{APP}/patches/int is not a place of the fleet"],
     ),
     (
         "CMD-FLT-020",
         {f"{APP}/prodd/values.yaml": WEB},
-        [f"{APP}/prodd is no place of the fleet", "did you mean 'prod'?"],
+        [f"{APP}/prodd is not a place of the fleet", "did you mean 'prod'?"],
     ),
     (
         "CMD-FLT-020",
         {f"{APP}/int/int-9/values.yaml": WEB},
-        [f"{APP}/int/int-9 is no place of the fleet", "did you mean 'int-2' or 'int-1'?"],
+        [f"{APP}/int/int-9 is not a place of the fleet", "did you mean 'int-2' or 'int-1'?"],
     ),
-    ("CMD-FLT-020", {f"{APP}/patch-001.yaml": WEB}, [f"{APP}/patch-001.yaml is no file of the fleet"]),
+    ("CMD-FLT-020", {f"{APP}/patch-001.yaml": WEB}, [f"{APP}/patch-001.yaml is not a file of the fleet"]),
     ("CMD-FLT-020", {f"{APP}/int/overide.yaml": WEB}, ["did you mean 'override.yaml'?"]),
     ("CMD-FLT-020", {"config/main/lone/prod/values.yaml": WEB}, ["config/main/lone has no values.yaml"]),
     (

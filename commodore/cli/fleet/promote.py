@@ -61,7 +61,7 @@ def fleet_promote(ctx: click.Context, /, patch: tuple[str, ...], **values: Any) 
     _show_steps(done, console, values["out"], dry_run=values["dry_run"])
     written = [step for step in done if step.writes]
     if values["generate"] and not values["dry_run"] and written:
-        problems += _generate(workspace, console, values, [step.found for step in written])
+        problems += _generate(workspace, console, values, [step.located for step in written])
     raise_all(problems)
     return NotReady.exit_code if not written and any(step.waits for step in done) else 0
 
@@ -173,16 +173,16 @@ def _show_steps(steps: list[Step], console: Console, out: str, *, dry_run: bool)
 
 def _step_lines(step: Step, *, dry_run: bool = False) -> Iterator[str]:
     if step.waits:
-        yield f"{step.found.name} waits: {step.waits}"
+        yield f"{step.located.name} waits: {step.waits}"
     elif step.place is not None:
-        yield f"{step.found.name} {'would go' if dry_run else 'goes'} to {'/'.join(step.place)}"
+        yield f"{step.located.name} {'would go' if dry_run else 'goes'} to {'/'.join(step.place)}"
     elif not step.writes and not step.problems:
-        yield f"{step.found.name} is everywhere"
+        yield f"{step.located.name} is everywhere"
     for place, those in step.moved:
         stands = "would stand" if dry_run else "stands"
         yield f"  {'/'.join(place)} {stands} for {', '.join('/'.join(item) for item in those)}"
     if step.folded is not None:
-        yield f"  {'would be ' if dry_run else ''}folded into {step.found.app.base.document.place}"
+        yield f"  {'would be ' if dry_run else ''}folded into {step.located.app.base.document.place}"
 
 
 @click.command("fold")

@@ -1,1 +1,1 @@
-"""Patches on their way: the next place, gates, coalescing, folding, and what is known about the state of a fleet."""
+"""Promotion of patches: next place, gates, coalescing, folding, and the known state of a fleet."""

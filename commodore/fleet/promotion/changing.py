@@ -1,4 +1,4 @@
-"""A fleet with other placements of a patch, and what that changes in cells: nothing is written."""
+"""A fleet with other placements of a patch, and the resulting differences of its cells. Nothing is written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from commodore.fleet.repository.model import App, Fleet, Layer, Patch, PatchFile
 
 @dataclass(frozen=True, slots=True)
 class LocatedPatch:
-    """A patch with what it belongs to."""
+    """A patch with its fleet, cluster type and application."""
 
     fleet: Fleet
     kind: TypeConfig
@@ -37,17 +37,17 @@ class LocatedPatch:
 
     @property
     def words(self) -> str:
-        """The arguments of commands about the patch."""
+        """The arguments that name the patch on a command line."""
         return f"{self.kind.name} {self.app.name} {self.patch.name}"
 
     def with_placements(self, placements: Sequence[PatchFile]) -> LocatedPatch:
-        """The same fleet with other placements of the patch."""
+        """Return the same fleet with other placements of the patch."""
         order = {prefix: number for number, prefix in enumerate(self.fleet.config.prefixes())}
-        sorted_ = tuple(sorted(placements, key=lambda one: order[one.prefix or ()]))
+        sorted_ = tuple(sorted(placements, key=lambda placement: order[placement.prefix or ()]))
         return self._with(dataclasses.replace(self.patch, placements=sorted_), self.app)
 
     def folded(self, base: Values, overrides: Mapping[Layer, Values]) -> LocatedPatch:
-        """The same fleet without the patch, with other base values and overrides."""
+        """Return the same fleet without the patch, with other base values and overrides."""
 
         def changed(layer: Layer) -> Layer:
             return dataclasses.replace(layer, values=overrides[layer]) if layer in overrides else layer
@@ -61,32 +61,34 @@ class LocatedPatch:
         return self._with(None, app)
 
     def _with(self, patch: Patch | None, app: App) -> LocatedPatch:
-        others = tuple(patch if one is self.patch else one for one in app.patches)
-        app = dataclasses.replace(app, patches=tuple(one for one in others if one is not None))
-        kind = dataclasses.replace(self.kind, apps=tuple(app if one is self.app else one for one in self.kind.apps))
-        types = tuple(kind if one is self.kind else one for one in self.fleet.types)
+        others = tuple(patch if other is self.patch else other for other in app.patches)
+        app = dataclasses.replace(app, patches=tuple(other for other in others if other is not None))
+        kind = dataclasses.replace(
+            self.kind, apps=tuple(app if other is self.app else other for other in self.kind.apps)
+        )
+        types = tuple(kind if other is self.kind else other for other in self.fleet.types)
         return LocatedPatch(dataclasses.replace(self.fleet, types=types), kind, app, patch or self.patch)
 
     def values(self) -> dict[Prefix, Values]:
-        """The merged values of all cells of the type."""
-        return {one.cell: one.values for one in self.merged()}
+        """Return the merged values of all cells of the type."""
+        return {merged.cell: merged.values for merged in self.merged()}
 
     def merged(self, status: Status | None = None) -> list[CellValues]:
-        """The same with the patches that are applied and left out.
+        """Return the merged values of all cells of the type, with the patches that are applied and left out.
 
         Args:
-            status: live state that dependencies may ask for.
+            status: the live state that dependencies are checked against.
         """
         return Merger(self.fleet, self.kind, Diagnostics(), status).merge(self.fleet.config.cells())
 
     def folder(self, prefix: Prefix | None) -> Path:
-        """The folder of a prefix below the application's."""
+        """Return the folder of a prefix below the application's."""
         return self.app.folder.joinpath(*(prefix or ()))
 
 
 @dataclass(frozen=True, slots=True)
 class WaitRecord:
-    """A dependency that is not met, as documents for machines show it, and the cells in which it is not."""
+    """The JSON record of an unmet dependency and the cells in which it is not met."""
 
     dependency: str
     cells: Sequence[str]
@@ -101,46 +103,49 @@ class Wait:
 
     @property
     def in_words(self) -> str:
-        """What follows `waits for`."""
+        """The dependency and the cells, as messages give them after `waits for`."""
         return f"{self.lack.awaited} in {cells_in_words([in_path(cell) for cell in self.cells])}"
 
     def as_plain(self) -> WaitRecord:
-        """The wait for machines; see `commodore.base.documents.plain`."""
+        """Convert to a JSON record; see `commodore.base.documents.plain`."""
         return WaitRecord(self.lack.in_words, [in_path(cell) for cell in self.cells])
 
 
-def waits_of(found: LocatedPatch, merged: Sequence[CellValues]) -> tuple[Wait, ...]:
-    """The dependencies for which a patch waits, each with its cells.
+def waits_of(located: LocatedPatch, merged: Sequence[CellValues]) -> tuple[Wait, ...]:
+    """Return the dependencies for which a patch waits, each with its cells.
 
     Args:
-        merged: the values of the cells, as `Found.merged` gives them.
+        merged: the values of the cells, as `LocatedPatch.merged` returns them.
     """
-    files = set(found.patch.placements)
+    files = set(located.patch.placements)
     groups: dict[str, Wait] = {}
-    for one in merged:
-        lack = next((lack for file, lack in one.left_out if file in files), None)
-        if lack is not None and not files.intersection(one.applied):
+    for values in merged:
+        lack = next((lack for file, lack in values.left_out if file in files), None)
+        # another placement that applies makes the one that is left out irrelevant
+        if lack is not None and not files.intersection(values.applied):
             former = groups.get(lack.in_words)
-            groups[lack.in_words] = Wait(lack, (*former.cells, one.cell) if former else (one.cell,))
+            groups[lack.in_words] = Wait(lack, (*former.cells, values.cell) if former else (values.cell,))
     return tuple(groups.values())
 
 
 def find_patch(fleet: Fleet, kind: str, app: str, name: str) -> LocatedPatch:
-    """A patch by the name of its files, or its id.
+    """Return a patch by the name of its files, or its id.
 
     Raises:
-        InputError: CMD-FLT-070, there is none; 032, its copies differ.
+        InputError: CMD-FLT-070, the patch does not exist; 032, its copies differ.
     """
-    type_ = next((one for one in fleet.types if one.name == kind), None)
+    type_ = next((candidate for candidate in fleet.types if candidate.name == kind), None)
     folder = type_.app(app) if type_ else None
     patches = folder.patches if folder else ()
-    patch = next((one for one in patches if name in (one.name, *(file.id for file in one.files))), None)
+    patch = next(
+        (candidate for candidate in patches if name in (candidate.name, *(file.id for file in candidate.files))), None
+    )
     if type_ is None or folder is None or patch is None:
-        there = [f"{one.app}/{one.name}" for one in (type_.patches if type_ else ())]
+        there = [f"{other.app}/{other.name}" for other in (type_.patches if type_ else ())]
         what = (
             f"there are {some_of(there)} in {kind}"
             if type_
-            else f"types are {some_of([one.name for one in fleet.types])}"
+            else f"types are {some_of([other.name for other in fleet.types])}"
         )
         raise InputError(
             "CMD-FLT-070",
@@ -158,29 +163,29 @@ def find_patch(fleet: Fleet, kind: str, app: str, name: str) -> LocatedPatch:
     return LocatedPatch(fleet, type_, folder, patch)
 
 
-def placed_at(found: LocatedPatch, file: PatchFile, prefix: Prefix) -> PatchFile:
-    """A copy of a patch at another prefix, as if it was read from there."""
-    path = file_at(found, prefix)
-    document = dataclasses.replace(file.layer.document, path=path, place=str(path.relative_to(found.fleet.root)))
+def placed_at(located: LocatedPatch, file: PatchFile, prefix: Prefix) -> PatchFile:
+    """Return a copy of a patch's file at another prefix, as if it was read from there."""
+    path = file_at(located, prefix)
+    document = dataclasses.replace(file.layer.document, path=path, place=str(path.relative_to(located.fleet.root)))
     return dataclasses.replace(file, prefix=prefix, layer=dataclasses.replace(file.layer, document=document))
 
 
-def file_at(found: LocatedPatch, prefix: Prefix) -> Path:
-    """The file that a placement at a prefix has, in the form of those that there are."""
-    latest = found.patch.placements[-1] if found.patch.placements else None
+def file_at(located: LocatedPatch, prefix: Prefix) -> Path:
+    """Return the path of a placement at a prefix, named and nested like the latest existing placement."""
+    latest = located.patch.placements[-1] if located.patch.placements else None
     inner = latest is None or latest.layer.document.path.parent.name == PATCHES
-    folder = found.folder(prefix)
-    like = (latest or found.patch.files[0]).layer.document.path.name
+    folder = located.folder(prefix)
+    like = (latest or located.patch.files[0]).layer.document.path.name
     return folder / PATCHES / like if inner else folder / like
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A value that would be another one.
+    """A value that would change.
 
     Attributes:
-        before, after: the value at the path; `MISSING` if there is none.
-        override: the layer that would win, if one does.
+        before, after: the value at the path, or `MISSING`.
+        override: the layer that would win, if any.
         wait: the dependency for which the patch waits in these cells, if it does.
     """
 
@@ -193,26 +198,26 @@ class Loss:
 
     @property
     def place(self) -> str:
-        """Where the value is that would win."""
+        """The place of the value that would win, for messages."""
         if self.wait is not None:
             return f"waits for {self.wait.lack.awaited}"
         return str(self.override.at(self.path)) if self.override else "other patches"
 
 
 def losses(
-    found: LocatedPatch, before: Mapping[Prefix, Values], after: Mapping[Prefix, Values], waits: Sequence[Wait] = ()
+    located: LocatedPatch, before: Mapping[Prefix, Values], after: Mapping[Prefix, Values], waits: Sequence[Wait] = ()
 ) -> list[Loss]:
-    """What is different in cells, equal differences of several cells together.
+    """Return the differences between cells before and after, equal ones of several cells together.
 
     Args:
-        waits: the dependencies for which the patch has waited before.
+        waits: the dependencies for which the patch waited before.
     """
     groups: dict[tuple[Path_, Layer | None, Wait | None], Loss] = {}
     waiting = {cell: wait for wait in waits for cell in wait.cells}
     for cell in before:
         for path, old, new in differences(before[cell], after[cell]):
-            layers = [layer for level in found.app.levels(cell) for layer in level]
-            writes = [one for one in layers if any(overlap(path, leaf) for leaf, _ in leaves(one.values))]
+            layers = [layer for level in located.app.levels(cell) for layer in level]
+            writes = [layer for layer in layers if any(overlap(path, leaf) for leaf, _ in leaves(layer.values))]
             override = writes[-1] if writes else None
             key = (path, override, waiting.get(cell))
             known = groups.get(key)
@@ -222,7 +227,7 @@ def losses(
 
 
 def differences(before: Values, after: Values) -> list[tuple[Path_, Any, Any]]:
-    """Paths whose values differ, with both."""
+    """Return the paths whose values differ, with the value before and after."""
     if before is after:
         return []
     old, new = dict(leaves(before)), dict(leaves(after))
@@ -231,5 +236,5 @@ def differences(before: Values, after: Values) -> list[tuple[Path_, Any, Any]]:
 
 
 def shown_path(path: Path_) -> str:
-    """A path for messages."""
+    """Format a path for messages."""
     return dotted(path)

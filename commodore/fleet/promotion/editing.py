@@ -1,4 +1,4 @@
-"""Changing values in YAML files so that comments, quotes and the order of keys survive."""
+"""Change values in YAML files and keep comments, quotes and the order of keys."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ from commodore.fleet.values_text import as_yaml, is_read_otherwise
 _FORMS = ((2, 2, 0), (2, 4, 2), (2, 2, 2), (4, 2, 0), (4, 4, 2), (4, 6, 4))
 
 
-def set_values(text: bytes, changes: Mapping[Path_, Any], wanted: Any, place: str) -> bytes:
-    """A YAML file with other values at some paths.
+def set_values(text: bytes, changes: Mapping[Path_, Any], expected: Any, place: str) -> bytes:
+    """Change values of a YAML file.
 
     Args:
-        changes: the new value by path; lists and scalars, or whole maps where there was none.
-        wanted: what the file must say afterwards.
-        place: what errors call it.
+        changes: the new value by path; lists and scalars, or whole maps where the file had no map.
+        expected: the content of the file after the change.
+        place: the file's name in errors.
 
     Returns:
         The file; without its comments if they cannot be kept.
 
     Raises:
-        InputError: CMD-FLT-025, what keeps comments is not installed.
+        InputError: CMD-FLT-025, ruamel.yaml is not installed.
     """
     original = text.decode("utf-8-sig", "replace")
     lines = original.replace("\r\n", "\n")
-    for written in (*_edited(lines, changes), as_yaml(wanted)):
-        if _reads_as(written, wanted, place):
+    for written in (*_edited(lines, changes), as_yaml(expected)):
+        if _reads_as(written, expected, place):
             break
     if "\r\n" in original:
         written = written.replace("\n", "\r\n")
     return text[: len(text) - len(text.removeprefix(BOM_UTF8))] + written.encode()
 
 
-def _reads_as(text: str, wanted: Any, place: str) -> bool:
+def _reads_as(text: str, expected: Any, place: str) -> bool:
     with contextlib.suppress(CommodoreError):
         for node in compose(text, place=place):
             positions_of(node, place)  # no key twice
-        return same(load(text, place=place), wanted)
+        return same(load(text, place=place), expected)
     return False
 
 
 def _edited(text: str, changes: Mapping[Path_, Any]) -> Iterator[str]:
-    """The file with its changes, in the form that it has; else in the form in which ruamel.yaml writes it."""
+    """Yield the changed file in its own form, then in the form in which ruamel.yaml writes it."""
     try:
         from ruamel.yaml import YAML
         from ruamel.yaml.error import YAMLError
@@ -67,7 +67,7 @@ def _edited(text: str, changes: Mapping[Path_, Any]) -> Iterator[str]:
         ) from error
 
     class Resolver(VersionedResolver):
-        versioned_resolver = _resolvers()  # what has which kind, as PyYAML sees it
+        versioned_resolver = _resolvers()  # the same types as PyYAML, which reads the file later
 
     def reader(form: tuple[int, int, int]) -> YAML:
         yaml = YAML()
@@ -88,7 +88,7 @@ def _edited(text: str, changes: Mapping[Path_, Any]) -> Iterator[str]:
         return written(form, reader(form).load(text))
 
     try:
-        form = max(_FORMS, key=lambda one: _likeness(text, unchanged(one)))
+        form = max(_FORMS, key=lambda candidate: _likeness(text, unchanged(candidate)))
         data = reader(form).load(text)
         for path, value in changes.items():
             _put(data, path, value)
@@ -105,8 +105,8 @@ def _likeness(text: str, other: str) -> float:
 
 
 def _upon(text: str, before: str, after: str) -> str:
-    """A text with what differs between two others: its lines stay where theirs are equal, however those are written."""
-    lines, old, new = (one.splitlines(keepends=True) for one in (text, before, after))
+    """Apply the differences between two texts to a third: its own lines stay where those two are equal."""
+    lines, old, new = (version.splitlines(keepends=True) for version in (text, before, after))
     ours, theirs = _matches(old, lines), _matches(old, new)
     merged: list[str] = []
     start = (0, 0, 0)
@@ -120,7 +120,7 @@ def _upon(text: str, before: str, after: str) -> str:
 
 
 def _matches(first: Sequence[str], second: Sequence[str]) -> dict[int, int]:
-    """By the number of a line that of the same line in another text."""
+    """Map the numbers of lines to those of the same lines in another text."""
     blocks = difflib.SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     return {block.a + offset: block.b + offset for block in blocks for offset in range(block.size)}
 
@@ -143,7 +143,7 @@ def _put(data: Any, path: Path_, value: Any) -> None:
     if isinstance(value, list) and isinstance(old, list):
         _fill(_own(data, last), value)
     elif isinstance(value, str) and isinstance(old, str) and type(old) is not str:
-        data[last] = type(old)(value)  # the quotes that were there
+        data[last] = type(old)(value)  # keeps the kind of quotes
     else:
         behind = behind or _take_behind(data, last)
         data[last] = _plain(value)
@@ -153,7 +153,7 @@ def _put(data: Any, path: Path_, value: Any) -> None:
 
 
 def _take_behind(data: Any, key: object) -> Any:
-    """The lines of comments behind a map that gets one key more, which are about what follows it, taken from it."""
+    """Remove and return the comment lines after a map that gets a new key: they describe what follows the map."""
     if key in data or not data or data.merge or data.fa.flow_style():
         return None
     holder, last, slot = _ending(data)
@@ -167,7 +167,7 @@ def _take_behind(data: Any, key: object) -> Any:
 
 
 def _ending(data: Any) -> tuple[Any, object, int]:
-    """What holds the last line of a map: a map or list in block style, its key or item, and where that has comments."""
+    """Return the block-style map or list with the last line of a map, its last key or index, and its comment slot."""
     while True:
         is_list = isinstance(data, list)
         key = len(data) - 1 if is_list else list(data)[-1]
@@ -177,18 +177,18 @@ def _ending(data: Any) -> tuple[Any, object, int]:
 
 
 def _own(data: Any, step: object) -> Any:
-    """The map or list at a key, which no alias and no merged map has in common with it: they stay what they were."""
-    found = data[step]
-    anchored = hasattr(found, "yaml_set_anchor") and found.anchor.value
+    """Return the map or list at a key, copied first if an alias or a merge key shares it, so that the others stay."""
+    value = data[step]
+    anchored = hasattr(value, "yaml_set_anchor") and value.anchor.value
     merged = hasattr(data, "non_merged_items") and step not in dict(data.non_merged_items())
     if anchored or merged:
-        found = data[step] = copy.deepcopy(found)
-        found.yaml_set_anchor(None)
-    return found
+        value = data[step] = copy.deepcopy(value)
+        value.yaml_set_anchor(None)
+    return value
 
 
 def _fill(old: Any, new: list[Any]) -> None:
-    """Give a list other items; what stands behind its last item stays behind the last one."""
+    """Replace the items of a list; comments after its last item stay after the new last one."""
     last = len(old) - 1
     tail = old.ca.items.pop(last, None)
     for number, value in enumerate(new):
@@ -199,7 +199,7 @@ def _fill(old: Any, new: list[Any]) -> None:
     del old[len(new) :]
     if tail and tail[0] and len(old) > last + 1:
         line, _, behind = tail[0].value.partition("\n")
-        if line:  # a comment beside the item that was the last one
+        if line:  # a comment on the line of the former last item
             old.ca.items[last] = [_comment(f"{line}\n", tail[0]), *tail[1:]]
             tail = [_comment(f"\n{behind}", tail[0]), *tail[1:]] if behind else None
     if tail and old:
@@ -211,7 +211,7 @@ def _comment(text: str, like: Any) -> Any:
 
 
 def _replace(data: Any, key: Any, value: Any) -> None:
-    """Give a key or an item another value; of maps and lists only what differs changes."""
+    """Replace the value of a key or an item; in maps only the differing keys."""
     old = data[key]
     if isinstance(old, dict) and isinstance(value, dict):
         for name in [name for name in old if name not in value]:
@@ -224,7 +224,7 @@ def _replace(data: Any, key: Any, value: Any) -> None:
 
 
 def _bare(value: Any) -> Any:
-    """A value without what the reader knows of its form."""
+    """Convert a value of ruamel.yaml to plain Python types."""
     if isinstance(value, dict):
         return {_bare(key): _bare(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -236,7 +236,7 @@ def _bare(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A value to be written; in quotes if others would read its text as something else."""
+    """Convert a value for writing; text is quoted if YAML parsers would read it as another type."""
     from ruamel.yaml.comments import CommentedMap, CommentedSeq
     from ruamel.yaml.scalarstring import SingleQuotedScalarString
 
@@ -250,11 +250,11 @@ def _plain(value: Any) -> Any:
 
 
 def _resolves(text: str) -> bool:
-    """Whether YAML 1.1 takes a text without quotes for something else."""
+    """Return True if YAML 1.1 reads the text without quotes as another type."""
     return any(pattern.match(text) for _, pattern in _resolvers().get(text[:1], ()))
 
 
 def _resolvers() -> dict[str, list[tuple[str, Any]]]:
     from yaml import SafeLoader
 
-    return {first: list(found) for first, found in SafeLoader.yaml_implicit_resolvers.items()}
+    return {first: list(resolvers) for first, resolvers in SafeLoader.yaml_implicit_resolvers.items()}

@@ -1,4 +1,4 @@
-"""Putting a patch that is everywhere into the base values, so that no cell changes."""
+"""Fold a patch that is everywhere into the base values, so that no cell changes."""
 
 from __future__ import annotations
 
@@ -22,47 +22,49 @@ Overrides = Literal["refuse", "update", "keep"]
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """How a patch is folded.
+    """The result of folding a patch.
 
     Attributes:
-        found: the fleet afterwards.
-        writes: files with their new content; None for those that go.
-        lost: the values that would be others, which is allowed only where overrides are kept.
+        located: the fleet afterwards.
+        writes: the files and their new content; None for files to remove.
+        lost: the values that would change, which is allowed only where overrides are kept.
     """
 
-    found: LocatedPatch
+    located: LocatedPatch
     writes: dict[Path, bytes | None]
     lost: tuple[Loss, ...]
 
 
-def fold(found: LocatedPatch, overrides: Overrides) -> Fold:
-    """Work out how a patch goes into the base values. Nothing is written.
+def fold(located: LocatedPatch, overrides: Overrides) -> Fold:
+    """Merge a patch into the base values. Nothing is written.
 
     Raises:
-        InputError: CMD-FLT-025, what keeps comments is not installed.
+        InputError: CMD-FLT-025, ruamel.yaml is not installed.
     """
-    file = found.patch.files[-1]
-    strategies = strategies_of(file, found.kind.sections)
-    base = _merged(found, found.app.base, strategies)
-    changed = {layer: _updated(found, layer, strategies) for layer in _contrary(found)} if overrides == "update" else {}
-    after = found.folded(base, changed)
+    file = located.patch.files[-1]
+    strategies = strategies_of(file, located.kind.sections)
+    base = _merged(located, located.app.base, strategies)
+    changed = (
+        {layer: _updated(located, layer, strategies) for layer in _contrary(located)} if overrides == "update" else {}
+    )
+    after = located.folded(base, changed)
     writes: dict[Path, bytes | None] = {}
-    for layer, values in ((found.app.base, base), *changed.items()):
+    for layer, values in ((located.app.base, base), *changed.items()):
         writes[layer.document.path] = _written(layer, values)
-    for one in found.patch.files:
-        writes[one.layer.document.path] = None
-    merged = found.merged()
-    before = {one.cell: one.values for one in merged}
-    return Fold(after, writes, tuple(losses(found, before, after.values(), waits_of(found, merged))))
+    for placement in located.patch.files:
+        writes[placement.layer.document.path] = None
+    merged = located.merged()
+    before = {cell_values.cell: cell_values.values for cell_values in merged}
+    return Fold(after, writes, tuple(losses(located, before, after.values(), waits_of(located, merged))))
 
 
-def _merged(found: LocatedPatch, base: Layer, strategies: dict[Path_, str]) -> Values:
-    """Base values with the patch upon them; a list that is appended to goes on from the defaults if need be."""
+def _merged(located: LocatedPatch, base: Layer, strategies: dict[Path_, str]) -> Values:
+    """Merge the patch into the base values; a list that it appends to starts with the defaults' items if need be."""
     values: Values = copy(base.values)
-    for (section, name), item in _items(found):
+    for (section, name), item in _items(located):
         known = values.setdefault(section, {})
         default: Any = {}
-        for layer in found.kind.defaults.get(section, ()):
+        for layer in located.kind.defaults.get(section, ()):
             default = merge(default, layer.values)
         inner = {path: word for path, word in strategies.items() if path[:2] == (section, name)}
         for path in inner:
@@ -79,23 +81,23 @@ def _at(path: Path_, value: Any) -> Any:
     return value
 
 
-def _items(found: LocatedPatch) -> Iterator[tuple[tuple[str, str], Any]]:
-    for section, items in found.patch.files[-1].layer.values.items():
+def _items(located: LocatedPatch) -> Iterator[tuple[tuple[str, str], Any]]:
+    for section, items in located.patch.files[-1].layer.values.items():
         for name, item in items.items():
             yield (section, name), item
 
 
-def _contrary(found: LocatedPatch) -> list[Layer]:
-    """The overrides that write what the patch writes."""
-    paths = [path for path, _ in leaves(found.patch.files[-1].layer.values)]
-    layers = (*found.app.overrides.values(), *found.app.flat.values())
-    return [one for one in layers if any(overlap(path, leaf) for path in paths for leaf, _ in leaves(one.values))]
+def _contrary(located: LocatedPatch) -> list[Layer]:
+    """Return the overrides that set a value which the patch sets."""
+    paths = [path for path, _ in leaves(located.patch.files[-1].layer.values)]
+    layers = (*located.app.overrides.values(), *located.app.flat.values())
+    return [layer for layer in layers if any(overlap(path, leaf) for path in paths for leaf, _ in leaves(layer.values))]
 
 
-def _updated(found: LocatedPatch, layer: Layer, strategies: dict[Path_, str]) -> Values:
-    """An override with the patch's values where it writes the same."""
+def _updated(located: LocatedPatch, layer: Layer, strategies: dict[Path_, str]) -> Values:
+    """Return an override with the patch's values at the paths that both set."""
     values: Values = copy(layer.values)
-    for path, value in leaves(found.patch.files[-1].layer.values):
+    for path, value in leaves(located.patch.files[-1].layer.values):
         if any(overlap(path, leaf) for leaf, _ in leaves(values)):
             values = merge(values, _at(path, value), strategies)
     return values
@@ -106,10 +108,10 @@ def _written(layer: Layer, values: Values) -> bytes:
     old = dict(leaves(layer.values))
     changes = {path: value for path, value in leaves(values) if not same(old.get(path, MISSING), value)}
     placed = {_in_document(layer, path): value for path, value in changes.items()}
-    wanted = copy(document.data) or {}
+    expected = copy(document.data) or {}
     for path, value in placed.items():
-        wanted = _set(wanted, path, value)
-    return set_values(document.text, placed, wanted, document.place)
+        expected = _set(expected, path, value)
+    return set_values(document.text, placed, expected, document.place)
 
 
 def _in_document(layer: Layer, path: Path_) -> Path_:
@@ -125,47 +127,48 @@ def _set(data: Any, path: Path_, value: Any) -> Any:
     return data
 
 
-def loss_errors(found: LocatedPatch, lost: tuple[Loss, ...], *, updated: bool = False) -> list[CommodoreError]:
-    """The errors about values that a fold would change.
+def loss_errors(located: LocatedPatch, lost: tuple[Loss, ...], *, updated: bool = False) -> list[CommodoreError]:
+    """Return the errors about values that a fold would change.
 
     Args:
-        updated: whether overrides have the patch's values already.
+        updated: overrides have the patch's values already.
     """
-    keep = f"'commodore fleet fold {found.words} --overrides keep'"
+    name = f"{located.patch.name} of {located.app.name}"
+    keep = f"'commodore fleet fold {located.words} --overrides keep'"
     update = (
-        f"write it there, too: 'commodore fleet fold {found.words} --overrides update'; or let that win again: {keep}"
+        f"write it there, too: 'commodore fleet fold {located.words} --overrides update'; or let that win again: {keep}"
     )
     wait = f"fold the patches first that write the same, or that it depends on; or let the values change: {keep}"
     return [
         InputError(
             "CMD-FLT-086",
-            f"folded, {found.patch.name} of {found.app.name} would apply in {counted(len(one.cells), 'cell')} where it "
-            f"waits for {one.wait.lack.awaited}: {shown_path(one.path)} "
-            f"({value_in_words(one.before)}, {value_in_words(one.after)})",
+            f"folded, {name} would apply in {counted(len(loss.cells), 'cell')} where it "
+            f"waits for {loss.wait.lack.awaited}: {shown_path(loss.path)} "
+            f"({value_in_words(loss.before)}, {value_in_words(loss.after)})",
             hint="let that be met first, or remove the dependency from the patch",
-            locations=[one.wait.lack.dependency.location],
+            locations=[loss.wait.lack.dependency.location],
         )
-        if one.wait is not None
+        if loss.wait is not None
         else InputError(
             "CMD-FLT-086",
-            f"folded, {found.patch.name} of {found.app.name} would lose against {one.place} at {shown_path(one.path)} "
-            f"({value_in_words(one.before)}, {value_in_words(one.after)}) in "
-            f"{counted(len(one.cells), 'cell')}",
-            hint=update if one.override and not updated else wait,
-            locations=[one.override.at(one.path)] if one.override else [],
+            f"folded, {name} would lose against {loss.place} at {shown_path(loss.path)} "
+            f"({value_in_words(loss.before)}, {value_in_words(loss.after)}) in "
+            f"{counted(len(loss.cells), 'cell')}",
+            hint=update if loss.override and not updated else wait,
+            locations=[loss.override.at(loss.path)] if loss.override else [],
         )
-        for one in lost
+        for loss in lost
     ]
 
 
 def value_in_words(value: object) -> str:
-    """A value, or that there is none."""
+    """Format a value for messages; `nothing` if it is missing."""
     return "nothing" if value is MISSING else shown(value)
 
 
 def loss_lines(done: Fold) -> Iterator[str]:
-    """What a fold changes in cells, for people."""
-    for one in done.lost:
-        cells = counted(len(one.cells), "cell")
-        values = f"{value_in_words(one.before)} → {value_in_words(one.after)}"
-        yield f"{shown_path(one.path)}: {values} in {cells} ({one.place})"
+    """Yield the changes of a fold in cells as lines for the terminal."""
+    for loss in done.lost:
+        cells = counted(len(loss.cells), "cell")
+        values = f"{value_in_words(loss.before)} → {value_in_words(loss.after)}"
+        yield f"{shown_path(loss.path)}: {values} in {cells} ({loss.place})"

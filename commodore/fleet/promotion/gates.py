@@ -1,4 +1,4 @@
-"""What must hold before a patch goes on: approval, health, soak, the live state that it depends on."""
+"""Conditions of a promotion: approval, health, soak, and the live state that a patch depends on."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from commodore.fleet.repository.config import Prefix, SequenceNode, covers, in_p
 from commodore.fleet.repository.model import APPLICATIONS, Values
 
 Approve = Callable[[SequenceNode], bool]
-"""Is asked before a node is entered that a person has to approve."""
+"""Called before a promotion enters a node that a person has to approve; returns True if it is approved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What a promotion is given to be judged with.
+    """The conditions that a promotion is checked against.
 
     Attributes:
-        approve: is asked at manual gates.
-        state: what is known about applications; None if nothing was given.
-        health: demand that all cells with the patch are healthy, for as long as nodes want.
-        now: for times of soaking.
+        approve: called at manual gates.
+        state: the known state of applications; None if not given.
+        health: require that all cells with the patch are healthy, for the soak time of their nodes.
+        now: the current time, for soaking.
     """
 
     approve: Approve
@@ -42,13 +42,13 @@ class Conditions:
     now: datetime
 
 
-def manual_nodes(found: LocatedPatch, place: Prefix) -> list[SequenceNode]:
-    """The nodes that a promotion enters and that a person has to approve."""
-    return [node for node in entered(found.fleet.config, found.patch.prefixes, place) if node.manual]
+def manual_nodes(located: LocatedPatch, place: Prefix) -> list[SequenceNode]:
+    """Return the nodes that a promotion enters and that a person has to approve."""
+    return [node for node in entered(located.fleet.config, located.patch.prefixes, place) if node.manual]
 
 
 def approval_error(node: SequenceNode) -> CommodoreError:
-    """The refusal at a manual gate."""
+    """Return the error of a manual gate without approval."""
     return PolicyError(
         "CMD-FLT-073",
         f"{in_path(node.prefix)} is entered by hand ({at(node.location)})",
@@ -57,41 +57,41 @@ def approval_error(node: SequenceNode) -> CommodoreError:
     )
 
 
-def check_gates(found: LocatedPatch, place: Prefix, conditions: Conditions, context: Context) -> None:
-    """Raise if a patch may not go on to a place.
+def check_gates(located: LocatedPatch, place: Prefix, conditions: Conditions, context: Context) -> None:
+    """Raise if a patch may not be promoted to a place.
 
     Raises:
         CommodoreError: CMD-FLT-073, as `check_dependencies`; with `health` 068, 074 and 075.
     """
-    for node in manual_nodes(found, place):
+    for node in manual_nodes(located, place):
         if not conditions.approve(node):
             raise approval_error(node)
-    check_dependencies(found, place, conditions, context)
-    if conditions.health and found.patch.placements:
-        reached = covered(found.fleet.config, found.patch.prefixes)
-        _check_health(found, reached, found.values(), conditions.state or FleetState())
-        _check_soak(found, place, reached, conditions, context)
+    check_dependencies(located, place, conditions, context)
+    if conditions.health and located.patch.placements:
+        reached = covered(located.fleet.config, located.patch.prefixes)
+        _check_health(located, reached, located.values(), conditions.state or FleetState())
+        _check_soak(located, place, reached, conditions, context)
 
 
-def applications_of(found: LocatedPatch) -> list[str]:
-    """The applications that a patch changes; those of its folder if it changes ApplicationSets only."""
-    own = found.patch.files[-1].layer.values.get(APPLICATIONS, {})
-    return sorted(own or {name for section, name in found.app.items if section == APPLICATIONS})
+def applications_of(located: LocatedPatch) -> list[str]:
+    """Return the applications that a patch changes; all of its folder if it changes ApplicationSets only."""
+    own = located.patch.files[-1].layer.values.get(APPLICATIONS, {})
+    return sorted(own or {name for section, name in located.app.items if section == APPLICATIONS})
 
 
-def check_dependencies(found: LocatedPatch, place: Prefix | None, conditions: Conditions, context: Context) -> None:
-    """Raise if what a patch depends on is not met where it is, or where it goes; without `health` warn of that.
+def check_dependencies(located: LocatedPatch, place: Prefix | None, conditions: Conditions, context: Context) -> None:
+    """Raise if a dependency of a patch is not met at its placements or at `place`; without `health` warn instead.
 
     Raises:
         InputError: CMD-FLT-050, it depends on the live state of the cells at `place`, which is not given; 074, it is
-            unknown there.
+            unknown in one of them.
         NotReady: CMD-FLT-067, values do not meet a dependency; 068, the live state does not.
     """
-    after = found
+    after = located
     if place is not None:
-        placed = placed_at(found, found.patch.files[-1], place)
-        after = found.with_placements([*found.patch.placements, placed])
-        _check_live(found, place, conditions.state)
+        placed = placed_at(located, located.patch.files[-1], place)
+        after = located.with_placements([*located.patch.placements, placed])
+        _check_live(located, place, conditions.state)
     for wait in waits_of(after, after.merged()):
         if conditions.health:
             raise NotReady(
@@ -103,22 +103,22 @@ def check_dependencies(found: LocatedPatch, place: Prefix | None, conditions: Co
         context.announce(
             Warned(
                 "CMD-FLT-047",
-                f"the patch {found.name} is not applied in {cells_in_words([in_path(cell) for cell in wait.cells])}: "
+                f"the patch {located.name} is not applied in {cells_in_words([in_path(cell) for cell in wait.cells])}: "
                 f"{wait.lack.in_words}",
                 wait.lack.hint,
             )
         )
 
 
-def _check_live(found: LocatedPatch, place: Prefix, state: FleetState | None) -> None:
-    """The live state that the patch depends on, in the cells that it goes to."""
-    kind, values = found.kind.name, found.values()
-    for dependency in dependencies_of(found.patch.files[-1], found.kind.sections):
+def _check_live(located: LocatedPatch, place: Prefix, state: FleetState | None) -> None:
+    """Raise if the live state that the patch depends on is unknown or not met in a cell below `place`."""
+    kind, values = located.kind.name, located.values()
+    for dependency in dependencies_of(located.patch.files[-1], located.kind.sections):
         cells = [cell for cell in values if covers(place, cell) and is_live(dependency, values[cell])]
         if cells and state is None:
             raise InputError(
                 "CMD-FLT-050",
-                f"{found.patch.name} depends on the live state {dependency.text}",
+                f"{located.patch.name} depends on the live state {dependency.text}",
                 hint="give it with --status",
                 locations=[dependency.location],
             )
@@ -138,13 +138,13 @@ def _check_live(found: LocatedPatch, place: Prefix, state: FleetState | None) ->
 
 
 def _check_health(
-    found: LocatedPatch, cells: Sequence[Prefix], values: dict[Prefix, Values], state: FleetState
+    located: LocatedPatch, cells: Sequence[Prefix], values: dict[Prefix, Values], state: FleetState
 ) -> None:
-    """Raise for the first application that is broken or unknown, else for the first that is on its way."""
-    kind = found.kind.name
+    """Raise for the first application that is broken or unknown, else for the first that may still become ready."""
+    kind = located.kind.name
     on_the_way: list[str] = []
     for cell in cells:
-        for application in applications_of(found):
+        for application in applications_of(located):
             if state.is_ready(kind, cell, application, wanted_revision(values[cell], application)):
                 continue
             known = state.of(kind, cell, application)
@@ -164,16 +164,16 @@ def _check_health(
 
 
 def _check_soak(
-    found: LocatedPatch, place: Prefix, reached: Sequence[Prefix], conditions: Conditions, context: Context
+    located: LocatedPatch, place: Prefix, reached: Sequence[Prefix], conditions: Conditions, context: Context
 ) -> None:
-    nodes = [node for node in left(found.fleet.config, found.patch.prefixes, place) if node.soak]
-    placed = placed_since(found, context) if nodes else {}
+    nodes = [node for node in left(located.fleet.config, located.patch.prefixes, place) if node.soak]
+    placed = placed_since(located, context) if nodes else {}
     state = conditions.state or FleetState()
     for node in nodes:
         times = []
         for cell in (cell for cell in reached if covers(node.prefix, cell)):
-            known = [state.of(found.kind.name, cell, name) for name in applications_of(found)]
-            since = [one.since for one in known if one is not None and one.since is not None]
+            known = [state.of(located.kind.name, cell, name) for name in applications_of(located)]
+            since = [app.since for app in known if app is not None and app.since is not None]
             times.append(max(since) if since else placed.get(cell, conditions.now))
         since_all = max(times, default=conditions.now)
         ready = since_all + timedelta(seconds=node.soak)
@@ -191,17 +191,17 @@ def _timestamp(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def placed_since(found: LocatedPatch, context: Context) -> dict[Prefix, datetime]:
-    """Since when cells have had the patch without interruption, by the commits of its files; empty without git."""
-    folder = found.app.folder
+def placed_since(located: LocatedPatch, context: Context) -> dict[Prefix, datetime]:
+    """Return since when cells have the patch without interruption, by the commits of its files; empty without git."""
+    folder = located.app.folder
     with contextlib.suppress(CommodoreError):
         arguments = ["log", "--reverse", "--no-renames", "--name-status", "--format=@%ct", "--relative", "--", "."]
-        return _replay(found, Git(folder, context).run(arguments).text)
+        return _replay(located, Git(folder, context).run(arguments).text)
     return {}
 
 
-def _replay(found: LocatedPatch, log: str) -> dict[Prefix, datetime]:
-    config = found.fleet.config
+def _replay(located: LocatedPatch, log: str) -> dict[Prefix, datetime]:
+    config = located.fleet.config
     known = dict.fromkeys(config.prefixes())
     there: set[Prefix] = set()
     since: dict[Prefix, datetime] = {}
@@ -211,7 +211,7 @@ def _replay(found: LocatedPatch, log: str) -> dict[Prefix, datetime]:
             status, _, path = line.partition("\t")
             parts = Path(path).parts
             prefix = tuple(part for part in parts[:-1] if part != "patches")
-            if path and Path(path).stem == found.patch.name and prefix in known:
+            if path and Path(path).stem == located.patch.name and prefix in known:
                 (there.discard if status == "D" else there.add)(prefix)
         reached = set(covered(config, there))
         moment = datetime.fromtimestamp(int(time), UTC)

@@ -1,4 +1,4 @@
-"""Where a patch goes next, and which gates lie before it. Pure: prefixes in, prefixes out."""
+"""The next place of a patch, and the nodes that a promotion enters and leaves. Pure functions of prefixes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from commodore.fleet.repository.config import FleetConfig, Prefix, SequenceNode,
 
 
 def next_prefix(config: FleetConfig, placements: Sequence[Prefix], depth: int) -> Prefix | None:
-    """The place that a patch is promoted to; None if it is everywhere.
+    """Return the place that a patch is promoted to; None if it is everywhere.
 
     Args:
-        placements: where it is; the first cell follows if that is nowhere.
-        depth: the least depth of the place.
+        placements: the prefixes of its placements; without any, the first cell is next.
+        depth: the minimum depth of the place.
     """
     if not placements:
         return config.cells()[0]
@@ -23,21 +23,24 @@ def next_prefix(config: FleetConfig, placements: Sequence[Prefix], depth: int) -
         (
             prefix
             for prefix in order[last + 1 :]
-            if len(prefix) >= depth and not any(covers(one, prefix) for one in placements)
+            if len(prefix) >= depth and not any(covers(placement, prefix) for placement in placements)
         ),
         None,
     )
 
 
 def entered(config: FleetConfig, placements: Sequence[Prefix], place: Prefix) -> list[SequenceNode]:
-    """The nodes that a promotion to `place` enters: those above it, and itself, in which the patch is nowhere yet."""
+    """Return the nodes that a promotion to `place` enters: it and its parents, if no cell below has the patch yet."""
     reached = covered(config, placements)
     prefixes = [place[:depth] for depth in range(1, len(place) + 1)]
     return [config.node(prefix) for prefix in prefixes if not any(covers(prefix, cell) for cell in reached)]
 
 
 def left(config: FleetConfig, placements: Sequence[Prefix], place: Prefix) -> list[SequenceNode]:
-    """The nodes that a promotion to `place` leaves: those above and below the latest placement that do not hold it."""
+    """Return the nodes that a promotion to `place` leaves.
+
+    They are above, at or below the latest placement and do not contain `place`.
+    """
     order = config.prefixes()
     latest = max(placements, key=order.index)
     return [
@@ -50,26 +53,26 @@ def left(config: FleetConfig, placements: Sequence[Prefix], place: Prefix) -> li
 def coalesced(
     config: FleetConfig, placements: Sequence[Prefix], allowed: Callable[[Prefix, Sequence[Prefix]], bool]
 ) -> list[tuple[Prefix, list[Prefix]]]:
-    """Places that can stand for those below them, the outermost first, each with what it replaces.
+    """Return the places that can replace all placements below them, the outermost first, each with those placements.
 
     Args:
-        allowed: is asked for each, with the placements that would be there then; False leaves it as it is.
+        allowed: called for each place, with the placements that would result; False keeps the placements.
     """
-    found = []
+    moves = []
     current = list(placements)
     for prefix in sorted(config.prefixes(), key=len):
-        if len(prefix) == config.depth or any(covers(one, prefix) for one in current):
+        if len(prefix) == config.depth or any(covers(placement, prefix) for placement in current):
             continue
         reached = set(covered(config, current))
         if all(cell in reached for cell in config.cells() if covers(prefix, cell)):
-            below = [one for one in current if covers(prefix, one)]
-            after = [*(one for one in current if one not in below), prefix]
+            below = [placement for placement in current if covers(prefix, placement)]
+            after = [*(placement for placement in current if placement not in below), prefix]
             if allowed(prefix, after):
-                found.append((prefix, below))
+                moves.append((prefix, below))
                 current = after
-    return found
+    return moves
 
 
 def is_foldable(config: FleetConfig, placements: Sequence[Prefix]) -> bool:
-    """Whether every node of the first level has a placement of its own."""
+    """Return True if every node of the first level has a placement of its own."""
     return all(node.prefix in placements for node in config.nodes)

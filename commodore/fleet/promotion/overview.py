@@ -1,4 +1,4 @@
-"""Where all patches of a fleet are, and which versions its cells have."""
+"""Overview of a fleet: the progress of its patches, and the versions of its cells."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from commodore.fleet.repository.model import APPLICATIONS, App, Fleet, Patch
 
 @dataclass(frozen=True, slots=True)
 class PatchStatus:
-    """Where a patch is.
+    """The progress of a patch.
 
     Attributes:
-        reached, cells: how many cells have it, of how many.
-        applied: in how many of those that have it its dependencies are met.
+        reached, cells: the number of cells that have it, and of all cells.
+        applied: the number of cells that have it and in which its dependencies are met.
         waits: the dependencies for which it waits in the others.
-        place: where it goes next, if it is not everywhere.
-        gate: the first node on its way there that a person has to approve.
-        skipped: cells that it has left out.
-        ready: how many of its cells are healthy; None if nothing is known.
+        place: its next place, if it is not everywhere.
+        gate: the first node that a person has to approve before it reaches its next place.
+        skipped: the cells that it has skipped.
+        ready: the number of its cells that are healthy; None if unknown.
     """
 
     patch: str
@@ -48,9 +48,7 @@ class PatchStatus:
 
     @property
     def lags(self) -> bool:
-        """Something keeps it from going on: a dependency, a cell that it has skipped, an unhealthy one; or it is
-        everywhere, and its application stays as it is rendered until it is folded.
-        """
+        """True if a dependency, a skipped or an unhealthy cell blocks it, or it is everywhere and has to be folded."""
         unhealthy = self.ready is not None and self.ready < self.reached
         return bool(self.waits or self.skipped) or unhealthy or self.reached == self.cells
 
@@ -88,15 +86,17 @@ class OverviewFilter:
         check_known(
             "application", self.apps, dict.fromkeys(name for app in apps for name in (app.name, *_applications(app)))
         )
-        check_known("patch", self.patches, dict.fromkeys(name for one in patches for name in _names(one)))
-        check_known("cell", self.cells, [*prefixes, *(f"{kind.name}/{one}" for kind in kinds for one in prefixes)])
+        check_known("patch", self.patches, dict.fromkeys(name for patch in patches for name in _names(patch)))
+        check_known(
+            "cell", self.cells, [*prefixes, *(f"{kind.name}/{prefix}" for kind in kinds for prefix in prefixes)]
+        )
 
     def has_app(self, app: App, name: str = "") -> bool:
-        """An application's folder, or one application of it, is shown."""
+        """Return True if an application's folder, or one application of it, is shown."""
         if self.types and app.type not in self.types:
             return False
         names = (app.name, name) if name else (app.name, *_applications(app))
-        chosen = not self.apps or any(one in self.apps for one in names)
+        chosen = not self.apps or any(candidate in self.apps for candidate in names)
         return chosen and (not self.patches or any(self.has_patch(patch) for patch in app.patches))
 
     def has_patch(self, patch: Patch) -> bool:
@@ -104,7 +104,7 @@ class OverviewFilter:
 
     def has_cell(self, kind: str, cell: Prefix) -> bool:
         above = [in_path(cell[:depth]) for depth in range(1, len(cell) + 1)]
-        return not self.cells or any(one in self.cells or f"{kind}/{one}" in self.cells for one in above)
+        return not self.cells or any(prefix in self.cells or f"{kind}/{prefix}" in self.cells for prefix in above)
 
 
 def _applications(app: App) -> list[str]:
@@ -129,7 +129,7 @@ class Overview:
 
     Attributes:
         versions: the version by type, application and cell.
-        usual: the version that most cells have, and in how many of how many it is, by type and application.
+        usual: the version that most cells have, the number of these cells and of all, by type and application.
         report: conflicts, and patches that are left out.
     """
 
@@ -139,7 +139,7 @@ class Overview:
     report: Diagnostics
 
     def lagging(self) -> Iterator[tuple[str, str, list[str]]]:
-        """Applications whose cells have different versions: the most frequent one, and the cells with others."""
+        """Yield applications whose cells have different versions: the most frequent one, and the cells with others."""
         for (kind, application), cells in self.versions.items():
             usual = self.usual[kind, application][0]
             others = [cell for cell, version in cells.items() if version != usual]
@@ -147,21 +147,21 @@ class Overview:
                 yield f"{kind}/{application}", usual, others
 
     def as_plain(self) -> OverviewRecord:
-        """The overview for machines; see `commodore.base.documents.plain`."""
-        found = by_severity(self.report)
+        """Convert to a JSON record; see `commodore.base.documents.plain`."""
+        findings = by_severity(self.report)
         versions = {f"{kind}/{name}": cells for (kind, name), cells in self.versions.items()}
-        return OverviewRecord(found.errors, found.warnings, found.notes, self.patches, versions)
+        return OverviewRecord(findings.errors, findings.warnings, findings.notes, self.patches, versions)
 
 
 def survey(fleet: Fleet, state: FleetState | None, narrowing: OverviewFilter | None = None) -> Overview:
-    """Look at the patches and cells of a fleet.
+    """Collect the progress of patches and the versions of cells of a fleet.
 
     Args:
-        state: what is known about applications.
-        narrowing: what of it is shown.
+        state: the known state of applications.
+        narrowing: the part to show.
 
     Raises:
-        UsageError: CMD-FLT-090, it names what does not exist.
+        UsageError: CMD-FLT-090, `narrowing` names something that does not exist.
     """
     chosen = narrowing or OverviewFilter()
     chosen.check(fleet)
@@ -178,7 +178,7 @@ def survey(fleet: Fleet, state: FleetState | None, narrowing: OverviewFilter | N
                 if chosen.has_patch(patch) and _is_in(fleet.config, patch, chosen)
             ]
             for name in (name for name in _applications(app) if chosen.has_app(app, name)):
-                all_cells = {one.cell: wanted_revision(one.values, name) for one in merged}
+                all_cells = {values.cell: wanted_revision(values.values, name) for values in merged}
                 known = {cell: str(version) for cell, version in all_cells.items() if version is not None}
                 if not known:
                     continue
@@ -189,33 +189,33 @@ def survey(fleet: Fleet, state: FleetState | None, narrowing: OverviewFilter | N
                     for cell, version in known.items()
                     if chosen.has_cell(kind.name, cell) and not (chosen.lagging and version == most)
                 }
-    shown = [one for one in patches if one.lags or not chosen.lagging]
+    shown = [patch for patch in patches if patch.lags or not chosen.lagging]
     return Overview(tuple(shown), {key: cells for key, cells in versions.items() if cells}, usual, report)
 
 
 def _is_in(config: FleetConfig, patch: Patch, chosen: OverviewFilter) -> bool:
-    """A patch has reached one of the cells that are shown."""
+    """Return True if a patch has reached one of the cells that are shown."""
     return not chosen.cells or any(chosen.has_cell(patch.type, cell) for cell in covered(config, patch.prefixes))
 
 
-def _status(found: LocatedPatch, merged: list[CellValues], state: FleetState | None) -> PatchStatus:
-    values = {one.cell: one.values for one in merged}
-    waits = waits_of(found, merged)
-    config, prefixes = found.fleet.config, found.patch.prefixes
+def _status(located: LocatedPatch, merged: list[CellValues], state: FleetState | None) -> PatchStatus:
+    values = {cell_values.cell: cell_values.values for cell_values in merged}
+    waits = waits_of(located, merged)
+    config, prefixes = located.fleet.config, located.patch.prefixes
     reached = covered(config, prefixes)
-    place = next_prefix(config, prefixes, found.fleet.choices.promotion_depth)
-    gates = manual_nodes(found, place) if place else []
+    place = next_prefix(config, prefixes, located.fleet.choices.promotion_depth)
+    gates = manual_nodes(located, place) if place else []
     ready = None
     if state is not None:
         ready = sum(
             all(
-                state.is_ready(found.kind.name, cell, name, wanted_revision(values[cell], name))
-                for name in applications_of(found)
+                state.is_ready(located.kind.name, cell, name, wanted_revision(values[cell], name))
+                for name in applications_of(located)
             )
             for cell in reached
         )
     return PatchStatus(
-        found.name,
+        located.name,
         len(reached),
         len(config.cells()),
         len(reached) - sum(len(wait.cells) for wait in waits),
@@ -232,21 +232,21 @@ def _status(found: LocatedPatch, merged: list[CellValues], state: FleetState | N
 
 
 def _letters(fleet: Fleet) -> dict[LocatedPatch, str]:
-    """A letter, or a number, for each patch that is started."""
-    found = [
+    """Assign a letter, or a number, to each patch that is started."""
+    patches = [
         LocatedPatch(fleet, kind, app, patch) for kind in fleet.types for app in kind.apps for patch in app.patches
     ]
-    started = [one for one in found if one.patch.placements]
-    return {one: chr(65 + number) if number < 26 else str(number) for number, one in enumerate(started)}
+    started = [located for located in patches if located.patch.placements]
+    return {located: chr(65 + number) if number < 26 else str(number) for number, located in enumerate(started)}
 
 
 def _at(fleet: Fleet, letters: dict[LocatedPatch, str], prefix: Prefix) -> str:
-    here = [letter for one, letter in letters.items() if prefix in covered(fleet.config, one.patch.prefixes)]
+    here = [letter for located, letter in letters.items() if prefix in covered(fleet.config, located.patch.prefixes)]
     return " ".join(here)
 
 
 def as_mermaid(fleet: Fleet) -> str:
-    """The sequence with the patches in it, as a Mermaid flowchart."""
+    """Draw the sequence with its patches as a Mermaid flowchart."""
     letters = _letters(fleet)
     cells = fleet.config.cells()
     lines = ["flowchart LR"]
@@ -259,7 +259,7 @@ def as_mermaid(fleet: Fleet) -> str:
             None,
         )
         lines.append(f"  c{number - 1} {'-->|by hand|' if gate else '-->'} c{number}")
-    lines += [f"  %% {letter}: {one.name}" for one, letter in letters.items()]
+    lines += [f"  %% {letter}: {located.name}" for located, letter in letters.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -268,7 +268,7 @@ def _begins(before: Prefix, cell: Prefix, node: Prefix) -> bool:
 
 
 def as_dot(fleet: Fleet) -> str:
-    """The same for Graphviz."""
+    """Draw the sequence with its patches for Graphviz."""
     letters = _letters(fleet)
     cells = fleet.config.cells()
     lines = ["digraph fleet {", "  rankdir=LR; node [shape=box];"]
@@ -276,7 +276,7 @@ def as_dot(fleet: Fleet) -> str:
         marks = _at(fleet, letters, cell)
         lines.append(f'  c{number} [label="{in_path(cell)}{chr(92)}n{marks}"];')
     lines += [f"  c{number - 1} -> c{number};" for number in range(1, len(cells))]
-    lines += [f"  // {letter}: {one.name}" for one, letter in letters.items()]
+    lines += [f"  // {letter}: {located.name}" for located, letter in letters.items()]
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -284,7 +284,7 @@ _ROW, _COLUMN, _COLOURS = 26, 60, ("#0b6e4f", "#8c2f39", "#1d4e89", "#7a5c00", "
 
 
 def as_svg(fleet: Fleet) -> str:
-    """A table of cells and patches as an image: a filled square with the patch's letter where it is active."""
+    """Draw a table of cells and patches as SVG: a filled square with the patch's letter where it is active."""
     letters = _letters(fleet)
     cells = fleet.config.cells()
     first = max([len(in_path(cell)) for cell in cells], default=0) * 8 + 20
@@ -293,11 +293,11 @@ def as_svg(fleet: Fleet) -> str:
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="13">']
     for row, cell in enumerate(cells, 1):
         parts.append(f'<text x="8" y="{row * _ROW + 16}">{escape(in_path(cell))}</text>')
-        for column, (one, letter) in enumerate(letters.items()):
-            if cell in covered(fleet.config, one.patch.prefixes):
+        for column, (located, letter) in enumerate(letters.items()):
+            if cell in covered(fleet.config, located.patch.prefixes):
                 x, colour = first + column * _COLUMN, _COLOURS[column % len(_COLOURS)]
                 parts.append(f'<rect x="{x}" y="{row * _ROW}" width="24" height="22" fill="{colour}"/>')
                 parts.append(f'<text x="{x + 8}" y="{row * _ROW + 16}" fill="#fff">{letter}</text>')
-    for row, (one, letter) in enumerate(letters.items(), len(cells) + 1):
-        parts.append(f'<text x="8" y="{row * _ROW + 24}">{letter}: {escape(one.name)}</text>')
+    for row, (located, letter) in enumerate(letters.items(), len(cells) + 1):
+        parts.append(f'<text x="8" y="{row * _ROW + 24}">{letter}: {escape(located.name)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"

@@ -1,4 +1,4 @@
-"""All steps that are left for a patch, worked out without writing anything."""
+"""Plan all remaining steps of a patch. Nothing is written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from commodore.fleet.repository.config import Prefix, in_path
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """A value that differs after a step, before and after in words, and the number of cells."""
+    """A value that differs after a step: before and after in words, and the number of cells."""
 
     path: str
     before: str
@@ -28,10 +28,10 @@ class PlannedChange:
 
 @dataclass(frozen=True, slots=True)
 class PlannedStepRecord(StepRecord):
-    """A step to come as documents for machines show it; see `PlannedStep`.
+    """The JSON record of a planned step; see `PlannedStep`.
 
     Attributes:
-        dependencies: those for which the patch waits in `cells`.
+        dependencies: the dependencies for which the patch waits in `cells`.
     """
 
     approvals: Sequence[str]
@@ -44,14 +44,14 @@ class PlannedStepRecord(StepRecord):
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """One promotion to come.
+    """A future promotion.
 
     Attributes:
         approvals: the nodes that a person has to approve.
-        cells: those that the patch reaches in this step.
-        changes: what is different in them: path, value before and after, and how many cells.
-        soak: seconds for which nodes soak before it.
-        soak_text: the same as it is written.
+        cells: the cells that the patch reaches in this step.
+        changes: the differences in them: path, value before and after, and number of cells.
+        soak: seconds for which nodes soak before the step.
+        soak_text: the soak time as the configuration gives it.
         waits: the dependencies for which the patch waits in `cells`.
     """
 
@@ -69,10 +69,10 @@ class PlannedStep:
         return len(self.cells) - sum(len(wait.cells) for wait in self.waits)
 
     def as_plain(self) -> PlannedStepRecord:
-        """The step for machines; see `commodore.base.documents.plain`."""
+        """Convert to a JSON record; see `commodore.base.documents.plain`."""
         step = self.step.as_plain()
         return PlannedStepRecord(
-            **{one.name: getattr(step, one.name) for one in fields(step)},
+            **{field.name: getattr(step, field.name) for field in fields(step)},
             approvals=self.approvals,
             cells=[in_path(cell) for cell in self.cells],
             applied=self.applied,
@@ -85,39 +85,39 @@ class PlannedStep:
         )
 
 
-def plan(found: LocatedPatch, options: PromoteOptions) -> Iterator[PlannedStep]:
-    """The steps from where a patch is to the end, each from the fleet that the one before leaves.
+def plan(located: LocatedPatch, options: PromoteOptions) -> Iterator[PlannedStep]:
+    """Yield the remaining steps of a patch, each from the fleet after the previous one.
 
     Raises:
         InputError: as `next_step`.
     """
     while True:
-        step = next_step(found, options)
+        step = next_step(located, options)
         if step.place is None and not step.writes:
             return
         assert step.after is not None
-        config = found.fleet.config
-        before, merged = found.values(), step.after.merged()
-        after = {one.cell: one.values for one in merged}
+        config = located.fleet.config
+        before, merged = located.values(), step.after.merged()
+        after = {values.cell: values.values for values in merged}
         counts: dict[Path_, tuple[Any, Any, int]] = {}
         for cell in before:
             for path, old, new in differences(before[cell], after[cell]):
                 counts[path] = (old, new, counts.get(path, (old, new, 0))[2] + 1)
-        reached = set(covered(config, found.patch.prefixes))
+        reached = set(covered(config, located.patch.prefixes))
         place = step.place
         new_cells = covered(config, [place]) if place else ()
         cells = tuple(cell for cell in new_cells if cell not in reached)
-        soaking = left(config, found.patch.prefixes, place) if place and found.patch.prefixes else []
+        soaking = left(config, located.patch.prefixes, place) if place and located.patch.prefixes else []
         longest = max(soaking, key=lambda node: node.soak, default=None)
         yield PlannedStep(
             step,
-            tuple(in_path(node.prefix) for node in manual_nodes(found, place)) if place else (),
+            tuple(in_path(node.prefix) for node in manual_nodes(located, place)) if place else (),
             cells,
             tuple((path, *rest) for path, rest in counts.items()),
             longest.soak if longest else 0,
             longest.soak_text if longest else "",
-            waits_of(step.after, [one for one in merged if one.cell in cells]),
+            waits_of(step.after, [values for values in merged if values.cell in cells]),
         )
         if step.folded is not None or step.problems or place is None:
             return
-        found = step.after
+        located = step.after

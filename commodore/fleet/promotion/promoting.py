@@ -1,4 +1,4 @@
-"""Promoting, folding and starting patches: work out what to write, judge it, then write."""
+"""Promote, fold and start patches: plan the changes, check them, then write."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ from commodore.fleet.repository.model import Fleet, PatchFile
 
 @dataclass(frozen=True, slots=True)
 class PromoteOptions:
-    """How a patch is promoted.
+    """Options of a promotion.
 
     Attributes:
         level: the dimension whose nodes are places; by default that of the fleet.
-        coalesce, fold: whether places that are full become one, and a patch that is everywhere becomes base values.
+        coalesce: replace full places by the place above them.
+        fold: fold a patch that is everywhere into the base values.
     """
 
     level: str | None = None
@@ -39,7 +40,7 @@ class PromoteOptions:
 
 @dataclass(frozen=True, slots=True)
 class Coalesced:
-    """A place that stands for several places."""
+    """The JSON record of a place that replaces several places."""
 
     place: str
     places: Sequence[str]
@@ -47,14 +48,14 @@ class Coalesced:
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """A step as documents for machines show it.
+    """The JSON record of a step.
 
     Attributes:
-        place: where the patch goes; null if it goes nowhere.
-        folded: whether it is put into the base values.
+        place: the new place of the patch; null if it has none.
+        folded: true if the patch is folded into the base values.
         writes, removes: files, relative to the fleet's folder.
-        problems: why a fold is not made.
-        waits: for what the patch waits, if nothing is done for that.
+        problems: the reasons for which a fold is refused.
+        waits: the reason for which nothing is done, if the patch waits.
     """
 
     patch: str
@@ -69,20 +70,20 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one promotion does.
+    """A promotion by one place.
 
     Attributes:
-        place: where the patch goes; None if it is everywhere already.
-        moved: places that stand for others now, with those.
-        kept: what was left as it is, since a value would be lost: the place, and the losses.
-        folded: how it becomes base values, if it does.
-        after: the fleet afterwards; of a fold that is refused, before it.
-        writes: files with their new content, in their order; None for those that go.
-        problems: why a fold is not made.
-        waits: for what the patch waits, if nothing is done for that.
+        place: the new place of the patch; None if it is everywhere already.
+        moved: places that now replace others, with the replaced ones.
+        kept: places that do not replace others, since a value would be lost, with the losses.
+        folded: the fold of the patch, if it is folded.
+        after: the fleet afterwards; if a fold is refused, before the fold.
+        writes: the files and their new content, in the order of writing; None for files to remove.
+        problems: the reasons for which a fold is refused.
+        waits: the reason for which nothing is done, if the patch waits.
     """
 
-    found: LocatedPatch
+    located: LocatedPatch
     place: Prefix | None
     moved: tuple[tuple[Prefix, tuple[Prefix, ...]], ...] = ()
     kept: tuple[tuple[Prefix, tuple[Loss, ...]], ...] = ()
@@ -93,12 +94,12 @@ class Step:
     waits: str = ""
 
     def as_plain(self) -> StepRecord:
-        """The step for machines; see `commodore.base.documents.plain`."""
-        root = self.found.fleet.root
+        """Convert to a JSON record; see `commodore.base.documents.plain`."""
+        root = self.located.fleet.root
         return StepRecord(
-            self.found.name,
+            self.located.name,
             in_path(self.place) if self.place else None,
-            [Coalesced(in_path(to), [in_path(one) for one in those]) for to, those in self.moved],
+            [Coalesced(in_path(place), [in_path(prefix) for prefix in replaced]) for place, replaced in self.moved],
             self.folded is not None,
             [str(path.relative_to(root)) for path, content in self.writes.items() if content is not None],
             [str(path.relative_to(root)) for path, content in self.writes.items() if content is None],
@@ -111,7 +112,7 @@ def load_fleet(root: Path, context: Context) -> Fleet:
     """Read a fleet for work on its patches.
 
     Raises:
-        CommodoreError: what is wrong with its files.
+        CommodoreError: a file of the fleet is invalid.
     """
     report = Diagnostics()
     fleet = read_fleet(root, report, context.limits)
@@ -119,52 +120,53 @@ def load_fleet(root: Path, context: Context) -> Fleet:
     return fleet
 
 
-def next_step(found: LocatedPatch, options: PromoteOptions) -> Step:
-    """What a promotion would do, gates aside. Nothing is written.
+def next_step(located: LocatedPatch, options: PromoteOptions) -> Step:
+    """Return the next step of a patch without checking gates. Nothing is written.
 
     Raises:
-        InputError: CMD-FLT-071, the patch has skipped cells; 072, a file is there already.
-        UsageError: CMD-FLT-090, there is no such dimension.
+        InputError: CMD-FLT-071, the patch has skipped cells; 072, its new file exists already.
+        UsageError: CMD-FLT-090, the dimension does not exist.
     """
-    config = found.fleet.config
+    config = located.fleet.config
     check_known("dimension", [options.level] if options.level else [], config.dimensions)
-    depth = config.dimensions.index(options.level) + 1 if options.level else found.fleet.choices.promotion_depth
-    skipped = gaps(config, found.patch.prefixes)
+    depth = config.dimensions.index(options.level) + 1 if options.level else located.fleet.choices.promotion_depth
+    skipped = gaps(config, located.patch.prefixes)
     if skipped:
         raise InputError(
             "CMD-FLT-071",
-            f"the patch {found.patch.name} of {found.app.name} has skipped "
-            f"{cells_in_words([in_path(one) for one in skipped])}",
+            f"the patch {located.patch.name} of {located.app.name} has skipped "
+            f"{cells_in_words([in_path(cell) for cell in skipped])}",
             hint="place it there, or remove what comes after",
         )
-    place = next_prefix(config, found.patch.prefixes, depth)
-    placements = list(found.patch.placements)
+    place = next_prefix(config, located.patch.prefixes, depth)
+    placements = list(located.patch.placements)
     writes: dict[Path, bytes | None] = {}
     if place is not None:
-        source = found.patch.files[-1]
-        path = file_at(found, place)
+        source = located.patch.files[-1]
+        path = file_at(located, place)
         if path.exists() or path.is_symlink():
-            name = path.relative_to(found.fleet.root)
+            name = path.relative_to(located.fleet.root)
             raise InputError(
                 "CMD-FLT-072", f"{name} is there already", hint="remove it, or rename the patch", locations=[str(name)]
             )
         writes[path] = source.layer.document.text
-        placements.append(placed_at(found, source, place))
-    step = Step(found, place, after=found.with_placements(placements), writes=writes)
+        placements.append(placed_at(located, source, place))
+    step = Step(located, place, after=located.with_placements(placements), writes=writes)
     return _finished(step, placements, options)
 
 
 def _finished(step: Step, placements: list[PatchFile], options: PromoteOptions) -> Step:
-    """A step with what follows from it: full places become one, a patch that is everywhere becomes base values."""
+    """Complete a step: coalesce full places, and fold a patch that is everywhere."""
     assert step.after is not None
     kept: list[tuple[Prefix, tuple[Loss, ...]]] = []
     current, before = step.after, step.after.values() if options.coalesce else {}
 
     def allowed(prefix: Prefix, after: Sequence[Prefix]) -> bool:
         nonlocal current
-        first = next(one for one in current.patch.placements if one.prefix and one.prefix[: len(prefix)] == prefix)
-        files = [one for one in current.patch.placements if one.prefix in after]
-        moved = current.with_placements([*files, placed_at(step.found, first, prefix)])
+        placed = current.patch.placements
+        first = next(file for file in placed if file.prefix and file.prefix[: len(prefix)] == prefix)
+        files = [file for file in placed if file.prefix in after]
+        moved = current.with_placements([*files, placed_at(step.located, first, prefix)])
         lost = losses(moved, before, moved.values())
         if lost:
             kept.append((prefix, tuple(lost)))
@@ -172,23 +174,24 @@ def _finished(step: Step, placements: list[PatchFile], options: PromoteOptions) 
         current = moved
         return True
 
-    prefixes = [one.prefix for one in placements if one.prefix is not None]
-    config = step.found.fleet.config
+    prefixes = [placement.prefix for placement in placements if placement.prefix is not None]
+    config = step.located.fleet.config
     moves = coalesced(config, prefixes, allowed) if options.coalesce and prefixes else []
     writes = dict(step.writes)
-    there = {one.layer.document.path for one in step.found.patch.files}
-    by_prefix = {one.prefix: one.layer.document for one in placements}
+    there = {file.layer.document.path for file in step.located.patch.files}
+    by_prefix = {placement.prefix: placement.layer.document for placement in placements}
     for prefix, below in moves:
-        writes[file_at(step.found, prefix)] = by_prefix[below[0]].text
-        for one in below:
-            writes.pop(by_prefix[one].path, None)
-            if by_prefix[one].path in there:
-                writes[by_prefix[one].path] = None
+        writes[file_at(step.located, prefix)] = by_prefix[below[0]].text
+        for replaced in below:
+            path = by_prefix[replaced].path
+            writes.pop(path, None)  # a file that this step would have added is not written at all
+            if path in there:
+                writes[path] = None
     everywhere = is_foldable(config, current.patch.prefixes) or (
         options.coalesce and is_complete(config, current.patch)
     )
     done = Step(
-        step.found,
+        step.located,
         step.place,
         tuple((prefix, tuple(below)) for prefix, below in moves),
         tuple(kept),
@@ -201,40 +204,40 @@ def _finished(step: Step, placements: list[PatchFile], options: PromoteOptions) 
 
 def _folded(step: Step, current: LocatedPatch) -> Step:
     done = fold(current, "refuse")
-    common = (step.found, step.place, step.moved, step.kept)
+    common = (step.located, step.place, step.moved, step.kept)
     if done.lost:
         return Step(*common, None, current, step.writes, tuple(loss_errors(current, done.lost)))
     new = {path: content for path, content in done.writes.items() if content is not None}
-    files = {one.layer.document.path for one in step.found.patch.files}
-    return Step(*common, done, done.found, {**new, **dict.fromkeys(sorted(files))})
+    files = {file.layer.document.path for file in step.located.patch.files}
+    return Step(*common, done, done.located, {**new, **dict.fromkeys(sorted(files))})
 
 
-def tell(step: Step, context: Context) -> None:
-    """Announce what a step leaves as it is."""
+def warn_of_kept_places(step: Step, context: Context) -> None:
+    """Warn of places that a step does not coalesce."""
     for prefix, lost in step.kept:
-        for one in lost:
+        for loss in lost:
             context.announce(
                 Warned(
                     "CMD-FLT-085",
-                    f"{step.found.patch.name} stays below {in_path(prefix)}: moved there, {one.place} would win at "
-                    f"{shown_path(one.path)} ({value_in_words(one.before)}, {value_in_words(one.after)})",
+                    f"{step.located.patch.name} stays below {in_path(prefix)}: moved there, {loss.place} would win at "
+                    f"{shown_path(loss.path)} ({value_in_words(loss.before)}, {value_in_words(loss.after)})",
                     "change the override, if that is not meant",
                 )
             )
 
 
-def promote(found: LocatedPatch, options: PromoteOptions, conditions: Conditions, context: Context) -> Step:
-    """Let a patch go on by one place. The caller holds the workspace and writes: see `write_changes`.
+def promote(located: LocatedPatch, options: PromoteOptions, conditions: Conditions, context: Context) -> Step:
+    """Promote a patch by one place. The caller locks the workspace and writes the files: see `write_changes`.
 
     Raises:
-        CommodoreError: as `next_step`; what gates refuse. Nothing is changed then.
+        CommodoreError: as `next_step` and `check_gates`. Nothing is changed then.
     """
-    step = next_step(found, options)
+    step = next_step(located, options)
     if step.place is not None:
-        check_gates(found, step.place, conditions, context)
+        check_gates(located, step.place, conditions, context)
     elif step.writes or step.problems:
-        check_dependencies(found, None, conditions, context)
-    tell(step, context)
+        check_dependencies(located, None, conditions, context)
+    warn_of_kept_places(step, context)
     return step
 
 
@@ -242,7 +245,7 @@ def write_changes(writes: dict[Path, bytes | None], root: Path) -> None:
     """Write files, new ones first, so that a killed run leaves the state before or after; remove empty folders.
 
     Raises:
-        EnvironmentFault: the operating system refused.
+        EnvironmentFault: a file cannot be written or removed.
     """
     for path, content in writes.items():
         if content is not None:
@@ -257,35 +260,35 @@ def write_changes(writes: dict[Path, bytes | None], root: Path) -> None:
                     folder = folder.parent
 
 
-def fold_patch(found: LocatedPatch, overrides: Overrides) -> Fold:
+def fold_patch(located: LocatedPatch, overrides: Overrides) -> Fold:
     """Fold a patch that is everywhere.
 
     Raises:
         InputError: CMD-FLT-087, it is not everywhere; 086, values would be lost.
     """
-    config = found.fleet.config
-    if not is_complete(config, found.patch):
-        number = len(covered(config, found.patch.prefixes))
+    config = located.fleet.config
+    if not is_complete(config, located.patch):
+        number = len(covered(config, located.patch.prefixes))
         raise InputError(
             "CMD-FLT-087",
-            f"{found.patch.name} of {found.app.name} is active in {number} of {len(config.cells())} cells only",
-            hint=f"promote it first: commodore fleet promote {found.words}",
+            f"{located.patch.name} of {located.app.name} is active in {number} of {len(config.cells())} cells only",
+            hint=f"promote it first: commodore fleet promote {located.words}",
         )
-    done = fold(found, overrides)
-    refused = tuple(one for one in done.lost if overrides != "keep" or one.wait is not None)
-    raise_all(loss_errors(found, refused, updated=overrides == "update"))
+    done = fold(located, overrides)
+    refused = tuple(loss for loss in done.lost if overrides != "keep" or loss.wait is not None)
+    raise_all(loss_errors(located, refused, updated=overrides == "update"))
     return done
 
 
 def start_patch(fleet: Fleet, name: str, context: Context) -> dict[Path, bytes | None]:
-    """What places a patch that is not started at its first place; nothing, with a note, for one that is.
+    """Return the file that places a patch at its first place; nothing, with a note, if it is started already.
 
     Args:
         name: its name or id, or `TYPE/APP/NAME`.
 
     Raises:
-        InputError: CMD-FLT-070, there is none.
-        UsageError: CMD-FLT-078, several applications have it.
+        InputError: CMD-FLT-070, the patch does not exist.
+        UsageError: CMD-FLT-078, several applications have a patch of this name.
     """
     kind, _, rest = name.partition("/")
     app, _, short = rest.partition("/")
@@ -299,14 +302,14 @@ def start_patch(fleet: Fleet, name: str, context: Context) -> dict[Path, bytes |
             if name in (patch.name, *(file.id for file in patch.files))
         ]
         if not known:
-            there = [f"{type_.name}/{one.app}/{one.name}" for type_ in fleet.types for one in type_.patches]
+            there = [f"{type_.name}/{patch.app}/{patch.name}" for type_ in fleet.types for patch in type_.patches]
             raise InputError(
                 "CMD-FLT-070",
                 f"there is no patch {name} in this fleet",
                 hint=f"there are {', '.join(there[:10]) or 'none'}",
             )
         if len(known) > 1:
-            full = [f"{one}/{patch.app}/{patch.name}" for one, patch in known]
+            full = [f"{type_name}/{patch.app}/{patch.name}" for type_name, patch in known]
             raise UsageError(
                 "CMD-FLT-078", f"several applications have a patch {name}", hint=f"say {' or '.join(full)}"
             )

@@ -1,4 +1,4 @@
-"""What is known about the state of applications, from files that others have made."""
+"""The known state of applications, read from status files."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _WORDS = {"health": "health", "sync": "sync", "revision": "revision", "since": "
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """The state of one application; what is not known is empty.
+    """The state of an application; unknown fields are empty.
 
     Attributes:
-        revision: what is deployed.
-        target: what its sources ask for.
+        revision: the deployed revision.
+        target: the revision that its sources request.
     """
 
     health: str = ""
@@ -39,7 +39,7 @@ class AppState:
 
     @property
     def may_become_ready(self) -> bool:
-        """It is on its way: neither broken nor unknown."""
+        """True if it is neither broken nor unknown."""
         return self.health not in ("", "Unknown", "Degraded") and self.sync not in ("", "Unknown")
 
     @property
@@ -49,36 +49,36 @@ class AppState:
 
 @dataclass(frozen=True, slots=True)
 class FleetState:
-    """States by cell with its type (`main/prod/eu-1`) and application."""
+    """States of applications, by cell with its type (`main/prod/eu-1`) and application."""
 
     cells: Mapping[str, Mapping[str, AppState]] = field(default_factory=dict)
 
     def of(self, kind: str, cell: Prefix, application: str) -> AppState | None:
-        """The state of an application in a cell; None if it is not known."""
+        """Return the state of an application in a cell; None if it is unknown."""
         return self.cells.get(f"{kind}/{in_path(cell)}", {}).get(application)
 
-    def is_ready(self, kind: str, cell: Prefix, application: str, wanted: object) -> bool:
-        """Whether an application is healthy and in sync, and at the wanted revision if that is an exact version."""
+    def is_ready(self, kind: str, cell: Prefix, application: str, requested: object) -> bool:
+        """Check if an application is healthy, in sync, and at the requested revision if that is an exact version."""
         state = self.of(kind, cell, application)
         if state is None or (state.health, state.sync) != ("Healthy", "Synced"):
             return False
-        exact, found = find_version(wanted), find_version(state.revision)
-        return exact is None or not state.revision or (found is not None and exact == found)
+        exact, deployed = find_version(requested), find_version(state.revision)
+        return exact is None or not state.revision or (deployed is not None and exact == deployed)
 
     def live(self, kind: str, cell: Prefix) -> Live:
-        """What tells dependencies about the live state of a cell."""
+        """Return the function by which dependencies read the live state of a cell."""
 
-        def tell(application: str, what: str, wanted: object) -> Any:
+        def read(application: str, what: str, requested: object) -> Any:
             state = self.of(kind, cell, application)
             if what == "ready":
-                return self.is_ready(kind, cell, application, wanted)
+                return self.is_ready(kind, cell, application, requested)
             return MISSING if state is None else getattr(state, _WORDS[what])
 
-        return tell
+        return read
 
 
 def parse_duration(text: str) -> int:
-    """A duration such as `15m` in seconds.
+    """Convert a duration such as `15m` to seconds.
 
     Raises:
         UsageError: CMD-FLT-092, it is invalid.
@@ -90,7 +90,7 @@ def parse_duration(text: str) -> int:
 
 
 def named_cells(given: Sequence[str]) -> list[str]:
-    """The cells, or clusters, of status files that are given as `CELL=FILE`."""
+    """Return the cells, or clusters, of status files that are given as `CELL=FILE`."""
     return [cell for cell, equals, _ in (text.partition("=") for text in given) if equals]
 
 
@@ -98,11 +98,11 @@ def read_states(given: Sequence[str], age: float, limits: Limits, now: float | N
     """Read status files, given as `FILE` or `CELL=FILE`; later ones add to earlier ones.
 
     Args:
-        age: seconds; files whose content is older are refused.
-        now: seconds since 1970, by default this moment.
+        age: the maximum age of a file, in seconds.
+        now: seconds since 1970, by default the current time.
 
     Raises:
-        InputError: CMD-FLT-076, one is no status file; 077, one is too old.
+        InputError: CMD-FLT-076, a status file is invalid; 077, a status file is too old.
     """
     cells: dict[str, dict[str, AppState]] = {}
     for text in given:
@@ -131,14 +131,14 @@ def _read(path: Path, cell: str | None, age: float, limits: Limits, now: float) 
             raise ValueError(f"larger than {limits.fleet_file_bytes >> 20} MiB (fleet_file_bytes)")
         data = json.loads(content)
         if isinstance(data, dict) and isinstance(data.get("cells"), dict):
-            return {key: {name: _state(one) for name, one in apps.items()} for key, apps in data["cells"].items()}
+            return {key: {name: _state(app) for name, app in apps.items()} for key, apps in data["cells"].items()}
         if cell is None or not isinstance(data["items"], list):
             raise ValueError("it has no 'cells'; a list of Kubernetes needs CELL= before its name")
         return {cell: dict(_of_kubernetes(item) for item in data["items"])}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
             "CMD-FLT-076",
-            f"{path} is no status file: {error}",
+            f"{path} is not a status file: {error}",
             hint="see 'commodore fleet schema status', or 'kubectl get applications.argoproj.io -o json'",
             locations=[str(path)],
         ) from error
@@ -164,14 +164,14 @@ def _of_kubernetes(item: Mapping[str, Any]) -> tuple[str, AppState]:
 
 
 def revisions_of(application: Mapping[str, Any]) -> str:
-    """The `targetRevision` of an application's sources, several with commas between; empty if one does not say."""
+    """Return the `targetRevision` of an application's sources, separated by commas; empty if a source has none."""
     sources = application.get("sources") or [application.get("source") or {}]
-    found = [one.get("targetRevision") if isinstance(one, Mapping) else None for one in sources]
-    return ", ".join(map(str, found)) if all(found) else ""
+    revisions = [source.get("targetRevision") if isinstance(source, Mapping) else None for source in sources]
+    return ", ".join(map(str, revisions)) if all(revisions) else ""
 
 
 def _time(text: object) -> datetime | None:
     if not isinstance(text, str) or not text:
         return None
-    found = datetime.fromisoformat(text)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    time_ = datetime.fromisoformat(text)
+    return time_ if time_.tzinfo else time_.replace(tzinfo=UTC)

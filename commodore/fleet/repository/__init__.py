@@ -1,1 +1,1 @@
-"""What lies in the repository of a fleet, read and checked."""
+"""The repository of a fleet: reading and checking its files."""

@@ -1,4 +1,4 @@
-"""Reading the folders of cluster types and of their applications."""
+"""Read the folders of cluster types and of their applications."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def read_fleet(root: Path, report: Diagnostics, limits: Limits) -> Fleet:
 
     Args:
         root: its folder, absolute and free of links.
-        report: collects what is wrong. If it has errors afterwards, what is returned is not complete.
+        report: collects the diagnostics. If it has errors afterwards, the returned fleet is incomplete.
 
     Raises:
-        CommodoreError: as `read_config` and `choose`: nothing else can be said then.
+        CommodoreError: as `read_config` and `choose`: nothing else can be checked then.
     """
     config = read_config(root, limits)
     reader = Reader(root, config, report, limits)
@@ -95,7 +95,7 @@ def _read_type(reader: Reader, folder: Path, listed: Sequence[str] | None, stric
 
 
 def _app_folders(reader: Reader, folder: Path, listed: Sequence[str] | None) -> Iterator[Path]:
-    """The folders of a type's applications, by name; others are reported."""
+    """Yield the folders of a type's applications, by name; report other folders."""
     entries = _folders(folder)
     names = [entry.name for entry in entries if os.path.lexists(entry / BASE)]
     for name in sorted(set(listed or ()) - set(names)):
@@ -136,8 +136,8 @@ def _is_ours(path: Path) -> bool:
 
 
 def _read_defaults(reader: Reader, folder: Path) -> dict[str, tuple[Layer, ...]]:
-    """The defaults of each section of a type, those of all types first."""
-    found: dict[str, tuple[Layer, ...]] = {}
+    """Return the defaults of each section of a type, those of all types first."""
+    layers: dict[str, tuple[Layer, ...]] = {}
     places: dict[str, str] = {}
     for path in (folder.parent / APPLICATION_DEFAULTS, folder / APPLICATION_DEFAULTS, folder / DEFAULTS):
         if not path.exists() and not path.is_symlink():
@@ -171,8 +171,8 @@ def _read_defaults(reader: Reader, folder: Path) -> dict[str, tuple[Layer, ...]]
             if path.parent == folder:
                 places[name] = document.place
             head = (name, "default") if nested else ("defaults",)
-            found[name] = (*found.get(name, ()), Layer(document, default or {}, head))
-    return found
+            layers[name] = (*layers.get(name, ()), Layer(document, default or {}, head))
+    return layers
 
 
 def _empty(document: Document) -> CommodoreError:
@@ -181,7 +181,7 @@ def _empty(document: Document) -> CommodoreError:
         if document.data in (None, {}, "")
         else "defines nothing"
         if isinstance(document.data, dict)
-        else "holds no map"
+        else "must be a mapping"
     )
     return InputError(
         "CMD-FLT-015",
@@ -195,7 +195,7 @@ def _read_app(reader: Reader, kind: str, folder: Path, sections: Sequence[str]) 
     base = reader.document(folder / BASE)
     layer = None
     if base is None:
-        pass  # that is reported, and so is what is wrong with the other files
+        pass  # reported by the reader; the other files are still checked
     elif isinstance(base.data, dict) and base.data and any(base.data.values()):
         layer = _layer(reader, base, folder.name, "values", sections)
         if layer is not None and not any(layer.values.values()):
@@ -205,7 +205,7 @@ def _read_app(reader: Reader, kind: str, folder: Path, sections: Sequence[str]) 
         reader.report.add(_empty(base))
     _check_metadata(reader, folder)
     places = _Places(reader, folder, sections)
-    places.look()
+    places.scan()
     known = tuple(dict.fromkeys((*SECTIONS, *sections, *(layer.values if layer is not None else ()))))
     patches = tuple(read_patches(reader, kind, folder.name, places.patches, known))
     if layer is None:
@@ -216,14 +216,14 @@ def _read_app(reader: Reader, kind: str, folder: Path, sections: Sequence[str]) 
 
 
 def _layer(reader: Reader, document: Document, app: str, schema: str, sections: Sequence[str]) -> Layer | None:
-    """A file with sections as a layer; None if something is wrong with it."""
+    """Convert a file with sections to a layer; None if the file is invalid, which is reported."""
     data: dict[str, Any] = document.data if isinstance(document.data, dict) else {}
     bare = app in data and app not in (*SECTIONS, *sections, *RESERVED)
     if bare:
         reader.report.add(
             Diagnostic(
                 "CMD-FLT-024",
-                f"{document.place}: the key {app!r} is no section and is taken for applications.{app}",
+                f"{document.place}: the key {app!r} is not a section and is read as applications.{app}",
                 "info",
                 f"write it below {APPLICATIONS!r}",
             )
@@ -240,7 +240,7 @@ def _layer(reader: Reader, document: Document, app: str, schema: str, sections: 
 
 
 class _Places:
-    """The folders below an application's one: overrides and patches by prefix, and what is no place of the fleet."""
+    """The folders below an application's: overrides and patches by prefix. Other folders and files are reported."""
 
     def __init__(self, reader: Reader, folder: Path, sections: Sequence[str]) -> None:
         self._reader = reader
@@ -252,7 +252,7 @@ class _Places:
         self.flat: dict[str, Layer] = {}
         self.patches: list[tuple[Path, Prefix | None]] = []
 
-    def look(self) -> None:
+    def scan(self) -> None:
         self._visit(self._folder, ())
 
     def _visit(self, folder: Path, prefix: Prefix) -> None:
@@ -277,13 +277,13 @@ class _Places:
                 BASE,
                 *(OVERRIDES if prefix else ()),
             ):
-                self._stray(path, "is no file of the fleet", ("override.yaml", "patch-001.yaml"))
+                self._stray(path, "is not a file of the fleet", ("override.yaml", "patch-001.yaml"))
 
     def _enter(self, path: Path, prefix: Prefix) -> None:
         if path.name == PATCHES:
             for entry in sorted(entry for entry in path.iterdir() if not entry.name.startswith(".")):
                 if entry.is_dir():
-                    self._stray(entry, "is no place of the fleet", ())
+                    self._stray(entry, "is not a place of the fleet", ())
                 elif entry.suffix in (".yaml", ".yml"):
                     self.patches.append((entry, prefix or None))
         elif (*prefix, path.name) in self._nodes:
@@ -294,25 +294,25 @@ class _Places:
                 self.flat[path.name] = override
             for inner in sorted(path.iterdir()):
                 if inner.is_dir() or is_patch(inner.name):
-                    self._stray(inner, "is no place of the fleet", ())
+                    self._stray(inner, "is not a place of the fleet", ())
         else:
             names = [child[-1] for child in self._nodes if child[:-1] == prefix]
-            self._stray(path, "is no place of the fleet", names)
+            self._stray(path, "is not a place of the fleet", names)
 
     def _override(self, folder: Path) -> Layer | None:
-        found = [path for name in OVERRIDES if (path := folder / name).exists() or path.is_symlink()]
-        if len(found) > 1:
+        overrides = [path for name in OVERRIDES if (path := folder / name).exists() or path.is_symlink()]
+        if len(overrides) > 1:
             self._reader.report.add(
                 InputError(
                     "CMD-FLT-021",
                     f"override.yaml and values.yaml are side by side in {self._reader.name(folder)}",
                     hint="keep one of them",
-                    locations=[self._reader.name(path) for path in found],
+                    locations=[self._reader.name(path) for path in overrides],
                 )
             )
-        if not found:
+        if not overrides:
             return None
-        document = self._reader.document(found[0])
+        document = self._reader.document(overrides[0])
         if document is None:
             return None
         return _layer(self._reader, document, self._folder.name, "override", self._sections)
@@ -355,11 +355,11 @@ def _check_metadata(reader: Reader, folder: Path) -> None:
 
 
 def _foreign(app: App, patches: Sequence[Patch]) -> Iterator[CommodoreError]:
-    """Patches for what the folder does not define."""
+    """Yield an error for each item that a patch changes and that the folder does not define."""
     for patch in patches:
         for file in patch.files:
             for section, items in file.layer.values.items():
-                known = {name for one, name in app.items if one == section}
+                known = {name for defined, name in app.items if defined == section}
                 for name in items:
                     if name not in known:
                         where = f"{app.type}/{app.name}"
@@ -374,12 +374,12 @@ def _foreign(app: App, patches: Sequence[Patch]) -> Iterator[CommodoreError]:
 def _same_ids(app: App) -> Iterator[CommodoreError]:
     first: dict[str, Patch] = {}
     for patch in app.patches:
-        for one in dict.fromkeys(file.id for file in patch.files):
-            other = first.setdefault(one, patch)
+        for id_ in dict.fromkeys(file.id for file in patch.files):
+            other = first.setdefault(id_, patch)
             if other is not patch:
                 yield InputError(
                     "CMD-FLT-031",
-                    f"the id {one!r} is used by two patches of {app.type}/{app.name}: {other.files[0].place} and "
+                    f"the id {id_!r} is used by two patches of {app.type}/{app.name}: {other.files[0].place} and "
                     f"{patch.files[0].place}",
                     hint="give one of them another metadata.id",
                     locations=[patch.files[0].layer.document.at(("metadata", "id"))],
@@ -406,7 +406,7 @@ def _defined_twice(kind: TypeConfig) -> Iterator[CommodoreError]:
         for section, name in sorted(app.items):
             other = first.setdefault((section, name), app)
             if other is not app:
-                places = [_definition(one, section, name) for one in (other, app)]
+                places = [_definition(folder, section, name) for folder in (other, app)]
                 yield InputError(
                     "CMD-FLT-016",
                     f"{section}.{name} is defined by {places[0]} and by {places[1]}",

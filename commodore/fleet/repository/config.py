@@ -1,4 +1,4 @@
-"""`config/config.yaml`: the dimensions of a fleet, its sequence, its cluster types, and how output is made."""
+"""`config/config.yaml`: the dimensions of a fleet, its sequence, its cluster types, and how output is generated."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _CHILDLESS = re.compile(r": (/sequence(?:/[^/ ]+/\d+)+)(?: has no '([^']+)'$|/([
 
 @dataclass(frozen=True, slots=True)
 class SequenceNode:
-    """One named item of the sequence.
+    """A named item of the sequence.
 
     Attributes:
         prefix: the names from the top down to its own.
         manual: a promotion enters it only if a person approves.
         soak: seconds for which its cells must have been healthy before a promotion leaves it.
-        soak_text: the same as it is written, such as `2h`.
+        soak_text: the soak time as the file gives it, such as `2h`.
         children: the nodes of the next dimension, none at the last.
     """
 
@@ -42,7 +42,7 @@ class SequenceNode:
     location: Location
 
     def each(self) -> Iterator[SequenceNode]:
-        """This node and all below it, parents before children."""
+        """Yield this node and all below it, parents before children."""
         yield self
         for child in self.children:
             yield from child.each()
@@ -50,7 +50,7 @@ class SequenceNode:
 
 @dataclass(frozen=True, slots=True)
 class ClusterType:
-    """A kind of cluster; `applications` is None if all folders count."""
+    """A type of clusters; `applications` is None if every folder is an application."""
 
     name: str
     applications: tuple[str, ...] | None
@@ -59,7 +59,7 @@ class ClusterType:
 
 @dataclass(frozen=True, slots=True)
 class FleetConfig:
-    """What `config/config.yaml` says."""
+    """The content of `config/config.yaml`."""
 
     dimensions: tuple[str, ...]
     nodes: tuple[SequenceNode, ...]
@@ -77,7 +77,7 @@ class FleetConfig:
         return tuple(dimension.rstrip("s") for dimension in self.dimensions)
 
     def each(self) -> Iterator[SequenceNode]:
-        """All nodes, in the order of the sequence, parents before children."""
+        """Yield all nodes in the order of the sequence, parents before children."""
         for node in self.nodes:
             yield from node.each()
 
@@ -85,28 +85,28 @@ class FleetConfig:
         return tuple(node.prefix for node in self.each())
 
     def cells(self) -> tuple[Prefix, ...]:
-        """The prefixes of full depth."""
+        """Return the prefixes of full depth."""
         return tuple(prefix for prefix in self.prefixes() if len(prefix) == self.depth)
 
     def typed_cells(self) -> tuple[str, ...]:
-        """The cells with their types (`main/prod/eu-1`), as status files name them."""
+        """Return the cells with their types (`main/prod/eu-1`), as status files name them."""
         return tuple(f"{kind.name}/{in_path(cell)}" for kind in self.types for cell in self.cells())
 
     def node(self, prefix: Prefix) -> SequenceNode:
         return next(node for node in self.each() if node.prefix == prefix)
 
     def last_below(self, node: SequenceNode, depth: int) -> Prefix:
-        """The last prefix of so many names in a node."""
-        return [one.prefix for one in node.each() if len(one.prefix) == depth][-1]
+        """Return the last prefix of a depth in a node."""
+        return [child.prefix for child in node.each() if len(child.prefix) == depth][-1]
 
 
 def covers(prefix: Prefix, cell: Prefix) -> bool:
-    """Whether a cell, or another prefix, lies below a prefix or is it."""
+    """Return True if a cell, or another prefix, is equal to a prefix or below it."""
     return cell[: len(prefix)] == prefix
 
 
 def in_path(prefix: Sequence[str]) -> str:
-    """A prefix as people write it."""
+    """Format a prefix with slashes."""
     return "/".join(prefix)
 
 
@@ -114,8 +114,8 @@ def read_config(root: Path, limits: Limits) -> FleetConfig:
     """Read the configuration of the fleet at `root`.
 
     Raises:
-        CommodoreError: CMD-FLT-001, there is none; 003 to 005, 015, NAME-001 and NAME-006 for what is wrong in it, all
-            at once; else as `read_document`.
+        CommodoreError: CMD-FLT-001, the file does not exist; 003 to 005, 015, NAME-001 and NAME-006, its content is
+            invalid, all errors at once; otherwise as `read_document`.
     """
     path = root / "config" / "config.yaml"
     if not path.is_file() and not path.is_symlink():
@@ -131,9 +131,11 @@ def read_config(root: Path, limits: Limits) -> FleetConfig:
             "CMD-FLT-015", f"{document.place} is empty", hint="write dimensions, sequence and cluster_types"
         )
     dimensions = data.get("dimensions") if isinstance(data, dict) else None
-    usable = isinstance(dimensions, list) and bool(dimensions) and all(isinstance(one, str) for one in dimensions)
+    usable = isinstance(dimensions, list) and bool(dimensions) and all(isinstance(name, str) for name in dimensions)
     names: list[str] = dimensions[:8] if usable and dimensions else ["environments"]
-    problems = [_without_children(document, one, names) for one in schema_problems(document, config_schema(names))]
+    problems = [
+        _without_children(document, problem, names) for problem in schema_problems(document, config_schema(names))
+    ]
     if usable:
         problems += _twice_named(document, names)
     raise_all(list(_alike_together(problems)))
@@ -149,7 +151,7 @@ def read_config(root: Path, limits: Limits) -> FleetConfig:
 
 
 def _alike_together(problems: Sequence[CommodoreError]) -> Iterator[CommodoreError]:
-    """One error for the same mistake at many nodes, such as a dimension under another name, with all places."""
+    """Merge errors about the same mistake at many nodes, such as a misnamed dimension, into one with all places."""
     groups: dict[tuple[str, str], list[CommodoreError]] = {}
     for problem in problems:
         words = re.sub(r"/\d+", "", problem.message)
@@ -157,21 +159,21 @@ def _alike_together(problems: Sequence[CommodoreError]) -> Iterator[CommodoreErr
         groups.setdefault((problem.code, words), []).append(problem)
     for first, *others in groups.values():
         message = f"{first.message} (and {len(others)} more)" if others else first.message
-        places = [location for one in (first, *others) for location in one.locations]
+        places = [location for error in (first, *others) for location in error.locations]
         yield type(first)(first.code, message, hint=first.hint, locations=places)
 
 
 def _without_children(document: Document, problem: CommodoreError, dimensions: Sequence[str]) -> CommodoreError:
-    """A node without the list of the next dimension would have no cells: that is said in its own words."""
-    found = _CHILDLESS.search(problem.message)
-    if not found:
+    """Replace the schema's error about a node without the list of the next dimension: it would have no cells."""
+    match = _CHILDLESS.search(problem.message)
+    if not match:
         return problem
-    steps = found[1].strip("/").split("/")
+    steps = match[1].strip("/").split("/")
     value: Any = document.data
     for step in steps:
         value = value[int(step)] if isinstance(value, list) else value[step]
     depth = len(steps) // 2
-    if depth >= len(dimensions) or (found[2] or found[3] or dimensions[depth]) != dimensions[depth]:
+    if depth >= len(dimensions) or (match[2] or match[3] or dimensions[depth]) != dimensions[depth]:
         return problem
     level, below = dimensions[depth - 1].rstrip("s"), dimensions[depth]
     name = value.get("name") if isinstance(value, dict) else value

@@ -1,4 +1,4 @@
-"""YAML files of a fleet: read within limits, each value with its place, keys once."""
+"""Read YAML files of a fleet within limits, with the place of each value, and refuse duplicate keys."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Path_ = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file that was read.
+    """A parsed file.
 
     Attributes:
         place: its path from the root of the repository, as messages name it.
-        path: where it is.
+        path: its absolute path.
         data: its content; None for an empty file.
         text: its bytes.
         positions: line and column, from 1, of each key and item, by path.
@@ -41,7 +41,7 @@ class Document:
     positions: Mapping[Path_, tuple[int, int]]
 
     def at(self, path: Sequence[object] = ()) -> Location:
-        """The place of a value, or of the nearest that is above it."""
+        """Return the place of a value, or of the nearest one above it."""
         steps = tuple(path)
         while steps and steps not in self.positions:
             steps = steps[:-1]
@@ -53,14 +53,14 @@ def read_document(path: Path, root: Path, limits: Limits) -> Document:
     """Read a YAML file of the repository at `root`, which is free of links.
 
     Raises:
-        InputError: CMD-FLT-002, it is not YAML, or a key stands there twice; 006, it is no file, leads out of the
+        InputError: CMD-FLT-002, it is not YAML, or has a duplicate key; 006, it is not a regular file, leads out of the
             repository, or is larger than a limit; CMD-YAML-003, nested too deeply.
     """
     return parse_document(str(path.relative_to(root)), path, read_bytes(path, root, limits), limits)
 
 
 def parse_document(place: str, path: Path, text: bytes, limits: Limits) -> Document:
-    """The content of a file as a document.
+    """Parse the content of a file.
 
     Raises:
         InputError: as `read_document`.
@@ -80,7 +80,9 @@ def parse_document(place: str, path: Path, text: bytes, limits: Limits) -> Docum
         if nodes:
             _check_size(nodes[0], place, limits)
             positions = positions_of(nodes[0], place)
-        return Document(place, path, copy(load(text, place=place)), text, positions)  # aliases share parts
+        return Document(
+            place, path, copy(load(text, place=place)), text, positions
+        )  # a copy, since aliases share objects
     except InputError as error:
         if error.code != "CMD-YAML-001":
             raise
@@ -94,7 +96,7 @@ def parse_document(place: str, path: Path, text: bytes, limits: Limits) -> Docum
 
 
 def read_bytes(path: Path, root: Path, limits: Limits) -> bytes:
-    """The bytes of a file of the repository.
+    """Read the bytes of a file of the repository.
 
     Raises:
         InputError: CMD-FLT-006, see `read_document`.
@@ -106,7 +108,7 @@ def read_bytes(path: Path, root: Path, limits: Limits) -> bytes:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         with open(handle, "rb") as file:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise _refused(place, "is no file", "put a file of text there")
+                raise _refused(place, "is not a regular file", "put a text file there")
             text = file.read(limits.fleet_file_bytes + 1)
     except OSError as error:
         raise _refused(place, f"cannot be read: {error.strerror}", "look at its mode, and what it links to") from error
@@ -134,15 +136,15 @@ def _refused(place: str, what: str, hint: str) -> CommodoreError:
 
 
 def _check_size(node: Node, place: str, limits: Limits) -> None:
-    """Count the values with every alias followed: a few lines can stand for billions."""
+    """Raise if a file has too many values, with every alias followed: a few lines can expand to billions."""
     sizes: dict[int, int] = {}
 
-    def size(one: Node) -> int:
-        if id(one) not in sizes:
-            nested = () if isinstance(one.value, str) else one.value
+    def size(node: Node) -> int:
+        if id(node) not in sizes:
+            nested = () if isinstance(node.value, str) else node.value
             parts = [part for pair in nested for part in (pair if isinstance(pair, tuple) else (pair,))]
-            sizes[id(one)] = 1 + sum(map(size, parts))
-        return sizes[id(one)]
+            sizes[id(node)] = 1 + sum(map(size, parts))
+        return sizes[id(node)]
 
     if size(node) > limits.fleet_values:
         raise _refused(
@@ -151,10 +153,10 @@ def _check_size(node: Node, place: str, limits: Limits) -> None:
 
 
 def positions_of(node: Node, place: str) -> dict[Path_, tuple[int, int]]:
-    """Line and column of each key and item, by path.
+    """Return the line and column of each key and item, by path.
 
     Raises:
-        InputError: CMD-FLT-002, a key stands there twice.
+        InputError: CMD-FLT-002, a map has a duplicate key.
     """
     positions: dict[Path_, tuple[int, int]] = {}
     _locate(node, (), positions, place)
@@ -162,7 +164,7 @@ def positions_of(node: Node, place: str) -> dict[Path_, tuple[int, int]]:
 
 
 def _locate(node: Node, path: Path_, positions: dict[Path_, tuple[int, int]], place: str) -> None:
-    """Note where each key and item is, and refuse keys that stand there twice."""
+    """Collect the positions of keys and items, and refuse duplicate keys."""
     positions.setdefault(path, (node.start_mark.line + 1, node.start_mark.column + 1))
     kind = type(node).__name__
     if kind == "SequenceNode":
@@ -190,7 +192,7 @@ def _locate(node: Node, path: Path_, positions: dict[Path_, tuple[int, int]], pl
 
 
 def _key(node: Node) -> object:
-    """A key as the loader makes it; only texts and whole numbers matter."""
+    """Return a key as the loader converts it; only strings and integers matter."""
     if node.tag == "tag:yaml.org,2002:int" and str(node.value).isdecimal():
         return int(node.value)
     return node.value if isinstance(node.value, str) else str(node.value)

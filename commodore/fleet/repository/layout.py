@@ -1,4 +1,4 @@
-"""Names of files in a fleet's repository, and what they tell about its style."""
+"""Names of files in a fleet's repository, and the style that they imply."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ IN_OTHER_PLACES = (METADATA, OWNERS, "OWNERS_ALIASES")
 
 
 def is_patch(name: str) -> bool:
-    """Whether a file beside an override is a patch, by its name."""
+    """Return True if a file in a folder of overrides is a patch, by its name."""
     return name.startswith("patch-") and name.endswith(".yaml")
 
 
 def choose(root: Path, config: FleetConfig, types: Sequence[str]) -> Choices:
-    """How output is made, by what the configuration says, else by the files that there are.
+    """Choose the form of the output by the configuration, otherwise by the existing files.
 
     Raises:
-        InputError: CMD-FLT-009, there are signs of both styles; CMD-FLT-003, `generator.chart` leads out.
+        InputError: CMD-FLT-009, there are files of both styles; CMD-FLT-003, `generator.chart` is not a folder of the
+            repository.
     """
     said: Mapping[str, Any] = config.generator
     style = said.get("style") or _style(root, types)
@@ -54,7 +55,9 @@ def _style(root: Path, types: Sequence[str]) -> Style:
     folders = [root / CONFIG, *(root / CONFIG / name for name in types)]
     charts = [path for folder in folders if (path := folder / APPLICATION_DEFAULTS).is_file()]
     manifests = [
-        path for path in (root / CHARTS[0] / "Chart.yaml", *(one / DEFAULTS for one in folders[1:])) if path.is_file()
+        path
+        for path in (root / CHARTS[0] / "Chart.yaml", *(folder / DEFAULTS for folder in folders[1:]))
+        if path.is_file()
     ]
     if charts and manifests:
         ours, theirs = charts[0].relative_to(root), manifests[0].relative_to(root)
@@ -68,7 +71,7 @@ def _style(root: Path, types: Sequence[str]) -> Style:
 
 
 def _chart(root: Path, config: FleetConfig) -> str | None:
-    """The folder of the chart, relative to the root; None for the one that is built in."""
+    """Return the folder of the chart, relative to the root; None for the built-in chart."""
     said = config.generator.get("chart")
     if said is None:
         return next((name for name in CHARTS if (root / name).is_dir()), None)

@@ -23,13 +23,13 @@ Path_ = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Values of one file.
+    """The values of a file.
 
     Attributes:
         document: the file.
         values: section to item name to item.
         head: the keys of the file above its sections.
-        bare: items of `applications` that stand in the file without their section.
+        bare: items of `applications` that the file gives without their section.
     """
 
     document: Document
@@ -38,7 +38,7 @@ class Layer:
     bare: frozenset[str] = frozenset()
 
     def at(self, path: Path_) -> Location:
-        """The place of a value, by its path in `values`."""
+        """Return the place of a value, by its path in `values`."""
         if len(path) > 1 and path[0] == APPLICATIONS and path[1] in self.bare:
             path = path[1:]
         return self.document.at((*self.head, *path))
@@ -52,7 +52,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PatchFile:
-    """One copy of a patch: its definition (no prefix), or a placement."""
+    """A copy of a patch: its definition, without a prefix, or a placement."""
 
     name: str
     prefix: Prefix | None
@@ -70,7 +70,7 @@ class PatchFile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Patch:
-    """All copies of one patch of an application's folder; placements are in the order of the sequence."""
+    """A patch of an application's folder with all its copies; placements are in the order of the sequence."""
 
     type: str
     app: str
@@ -84,7 +84,7 @@ class Patch:
 
     @property
     def prefixes(self) -> tuple[Prefix, ...]:
-        return tuple(one.prefix for one in self.placements if one.prefix is not None)
+        return tuple(placement.prefix for placement in self.placements if placement.prefix is not None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,17 +107,17 @@ class App:
     patches: tuple[Patch, ...]
 
     def levels(self, cell: Prefix) -> list[tuple[Layer, ...]]:
-        """The overrides of a cell, by level from the outermost."""
-        found = []
+        """Return the overrides of a cell, by level from the outermost."""
+        levels = []
         for depth in range(1, len(cell) + 1):
             flat = self.flat.get(cell[depth - 1]) if depth > 1 else None
             nested = self.overrides.get(cell[:depth])
-            found.append(tuple(layer for layer in (flat, nested) if layer is not None))
-        return found
+            levels.append(tuple(layer for layer in (flat, nested) if layer is not None))
+        return levels
 
     @property
     def items(self) -> frozenset[tuple[str, str]]:
-        """Section and name of all that values and overrides define."""
+        """Section and name of each item that values and overrides define."""
         layers = (self.base, *self.overrides.values(), *self.flat.values())
         return frozenset(
             (section, name) for layer in layers for section, items in layer.values.items() for name in items
@@ -141,16 +141,16 @@ class TypeConfig:
 
     @property
     def sections(self) -> tuple[str, ...]:
-        """All sections that occur, and the two that are always known."""
-        found = dict.fromkeys((*SECTIONS, *self.defaults))
+        """All used sections, and the two built-in ones."""
+        sections = dict.fromkeys((*SECTIONS, *self.defaults))
         for app in self.apps:
-            found |= dict.fromkeys(section for section, _ in sorted(app.items))
-        return tuple(found)
+            sections |= dict.fromkeys(section for section, _ in sorted(app.items))
+        return tuple(sections)
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """How output is made; see `docs/reference/fleet-files.md`."""
+    """The form of the output; see `docs/reference/fleet-files.md`."""
 
     output: Style
     patches: Literal["last", "by-level"]
@@ -162,7 +162,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fleet:
-    """A fleet's repository, read. `root` is absolute and free of links."""
+    """The content of a fleet's repository. `root` is absolute and free of links."""
 
     root: Path
     config: FleetConfig

@@ -1,4 +1,4 @@
-"""Who may change which file of a fleet: OWNERS files, as they are at a revision."""
+"""Owners of a fleet's files, by its OWNERS files at a revision."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _ALIASES = "OWNERS_ALIASES"
 
 
 def owners_files(root: Path) -> Iterator[Path]:
-    """The files of a fleet that say who may change what."""
+    """Yield the OWNERS files of a fleet, and its file of aliases."""
     yield from (path for name in (OWNERS, _ALIASES) if os.path.lexists(path := root / name))
     yield from (path for _, path in files(root / CONFIG, links=True) if path.name == OWNERS)
 
 
 def owners_problems(document: Document) -> list[CommodoreError | Warned]:
-    """Report the mistakes in a file with owners or aliases: unknown keys are warnings."""
+    """Return the errors in a file with owners or aliases, and warnings about unknown keys."""
     schema = static_schema("owners-aliases" if document.path.name == _ALIASES else "owners")
     known = list(schema["properties"])
     data = document.data if isinstance(document.data, dict) else {}
@@ -66,7 +66,7 @@ class Owners:
 
     Args:
         root: the folder of the fleet, within a git repository.
-        revision: whose OWNERS files count, not those of a change.
+        revision: the revision whose OWNERS files apply; a change of them has no effect on itself.
     """
 
     root: Path
@@ -89,19 +89,19 @@ class Owners:
         return sorted({name for name in (*compared.split("\0"), *new.split("\0")) if name})
 
     def approvers(self, path: str) -> list[str]:
-        """The logins that may approve a change of a file, in lower case.
+        """Return the logins that may approve a change of a file, in lower case.
 
         Raises:
             InputError: CMD-FLT-082, an OWNERS file cannot be read.
         """
-        found: list[str] = []
+        approvers: list[str] = []
         folder = posixpath.dirname(path)
         seen = False
         while True:
             data = self._file(posixpath.join(folder, OWNERS))
             if data is not None:
                 seen = True
-                found += self._of(data, path, folder)
+                approvers += self._of(data, path, folder)
                 if (data.get("options") or {}).get("no_parent_owners"):
                     break
             if not folder:
@@ -110,16 +110,16 @@ class Owners:
         parts = path.split("/")
         if not seen and len(parts) > 3 and parts[0] == CONFIG:
             metadata = self._file("/".join([*parts[:3], METADATA])) or {}
-            found += self._texts(metadata.get("owners"))
-        return sorted(set(self._expanded(found)))
+            approvers += self._texts(metadata.get("owners"))
+        return sorted(set(self._expanded(approvers)))
 
     def refusals(self, author: str | None, approved_by: Sequence[str]) -> Iterator[CommodoreError]:
-        """What may not be changed by these people.
+        """Yield an error for each changed file that neither the author nor an approver owns.
 
         Raises:
             CommodoreError: git fails, or an OWNERS file cannot be read.
         """
-        people = sorted({one.lower() for one in (*([author] if author else []), *approved_by)})
+        people = sorted({login.lower() for login in (*([author] if author else []), *approved_by)})
         charts = self._charts()
         for path in self.changed:
             if not (path.startswith((f"{CONFIG}/", *charts)) or path in (OWNERS, _ALIASES)):
@@ -135,15 +135,15 @@ class Owners:
                 )
 
     def _charts(self) -> tuple[str, ...]:
-        """The folders with templates, before and after the change: they make the output of all cells."""
+        """Return the folders of charts, before and after the change: they affect the output of all cells."""
         places = {*CHARTS, read_config(self.root, self.context.limits).generator.get("chart")}
         generator = (self._file(f"{CONFIG}/{CONFIG}.yaml") or {}).get("generator")
         places.add(generator.get("chart") if isinstance(generator, dict) else None)
         return tuple(f"{posixpath.normpath(place)}/" for place in sorted(filter(None, places)))
 
     def _of(self, data: Mapping[str, Any], path: str, folder: str) -> list[str]:
-        """The approvers of a file by the OWNERS file of a folder above it."""
-        found = self._texts(data.get("approvers"))
+        """Return the approvers of a file, by the OWNERS file of a folder above it."""
+        approvers = self._texts(data.get("approvers"))
         for pattern, lists in (data.get("filters") or {}).items():
             try:
                 fits = search_regexp(str(pattern), posixpath.relpath(path, folder or ".")) is not None
@@ -151,11 +151,11 @@ class Owners:
                 place = posixpath.join(folder, OWNERS)
                 raise _unusable(place, pattern, error, [place]) from None
             if fits and isinstance(lists, dict):
-                found += self._texts(lists.get("approvers"))
-        return found
+                approvers += self._texts(lists.get("approvers"))
+        return approvers
 
     def _texts(self, value: object) -> list[str]:
-        return [str(one).lower() for one in value] if isinstance(value, list) else []
+        return [str(login).lower() for login in value] if isinstance(value, list) else []
 
     def _expanded(self, names: Sequence[str]) -> Iterator[str]:
         aliases = (self._file(_ALIASES) or {}).get("aliases") or {}
@@ -164,7 +164,7 @@ class Owners:
             yield from self._texts(known[name]) if name in known else [name]
 
     def _file(self, path: str) -> Any:
-        """A YAML file of the revision; None if it has none."""
+        """Read a YAML file of the revision; None if the revision does not have it."""
         if path not in self._read:
             done = Git(self.root, self.context).run(["show", f"{self.revision}:./{path}"], check=False)
             self._read[path] = None if done.failed else self._checked(path, done.text)
@@ -181,7 +181,7 @@ class Owners:
             )
         if document.path.name in (OWNERS, _ALIASES):
             problems = owners_problems(document)
-            raise_all([one for one in problems if isinstance(one, CommodoreError)])
+            raise_all([problem for problem in problems if isinstance(problem, CommodoreError)])
             for warning in problems:
                 if isinstance(warning, Warned):
                     self.context.announce(warning)

@@ -1,4 +1,4 @@
-"""Reading patches: plain or wrapped, definitions and placements."""
+"""Read patches: plain or wrapped, definitions and placements."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ STRATEGIES = ("replace", "append", "append-unique")
 def read_patches(
     reader: Reader, kind: str, app: str, places: Sequence[tuple[Path, Prefix | None]], sections: Sequence[str]
 ) -> Iterator[Patch]:
-    """The patches of an application, by name; files with something wrong are left out and reported.
+    """Yield the patches of an application, by name; invalid files are reported and left out.
 
     Args:
         places: the files, with their prefix; None for definitions.
-        sections: those that are known.
+        sections: the known sections.
     """
     order = {prefix: number for number, prefix in enumerate(reader.config.prefixes())}
     files: dict[str, list[PatchFile]] = {}
@@ -40,28 +40,27 @@ def read_patches(
             files.setdefault(file.name, []).append(file)
     for name in sorted(files):
         definitions = [file for file in files[name] if file.prefix is None]
-        placements = sorted((one for one in files[name] if one.prefix), key=lambda one: order[one.prefix or ()])
-        twice = [one for one, other in zip(placements[1:], placements, strict=False) if one.prefix == other.prefix]
-        for one in (*twice, *definitions[1:]):
-            reader.report.add(
-                _wrong(one.layer.document, f"the patch {name!r} is there twice, beside {path_of(one)}", ())
-            )
+        placements = sorted((file for file in files[name] if file.prefix), key=lambda file: order[file.prefix or ()])
+        pairs = zip(placements[1:], placements, strict=False)
+        duplicates = [file for file, other in pairs if file.prefix == other.prefix]
+        for file in (*duplicates, *definitions[1:]):
+            reader.report.add(_wrong(file.layer.document, f"the patch {name!r} has two files for {path_of(file)}", ()))
         yield Patch(kind, app, name, definitions[0] if definitions else None, tuple(placements))
 
 
 def path_of(file: PatchFile) -> str:
-    """The folder of a patch's file."""
+    """Return the folder of a patch's file."""
     return str(Path(file.place).parent)
 
 
 def read_patch(
     document: Document, prefix: Prefix | None, sections: Sequence[str]
 ) -> tuple[list[CommodoreError], PatchFile | None]:
-    """One file as a patch, and what is wrong with it."""
+    """Convert a file to a patch; return its errors, and None if it has any."""
     name = document.path.stem
     if not isinstance(document.data, dict) or not document.data:
         return [
-            _wrong(document, "the patch holds nothing" if not document.data else "the patch holds no map", ())
+            _wrong(document, "the patch holds nothing" if not document.data else "the patch must be a mapping", ())
         ], None
     problems = _strategy_words(document)
     if problems:

@@ -1,4 +1,4 @@
-"""Reading files of a fleet's repository, with a report of what is wrong with them."""
+"""Read files of a fleet's repository and report their errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from commodore.fleet.repository.schema import schema_problems, static_schema
 
 
 class Reader:
-    """Reads files of one repository; what is wrong with one goes to the report, and the file counts as missing."""
+    """Reads files of a repository. Errors of a file are added to the report, and the file is treated as missing."""
 
     def __init__(self, root: Path, config: FleetConfig, report: Diagnostics, limits: Limits) -> None:
         self.root = root
@@ -22,7 +22,7 @@ class Reader:
         self.limits = limits
 
     def document(self, path: Path, schema: str | None = None) -> Document | None:
-        """A file, or None if something is wrong with it."""
+        """Return a file, or None if it is invalid, which is reported."""
         try:
             document = read_document(path, self.root, self.limits)
         except CommodoreError as error:
@@ -33,5 +33,5 @@ class Reader:
         return None if problems else document
 
     def name(self, path: Path) -> str:
-        """A path for messages."""
+        """Format a path for messages."""
         return str(path.relative_to(self.root))

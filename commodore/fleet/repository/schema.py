@@ -1,4 +1,4 @@
-"""The schemas of a fleet's files, and what a file has that its schema does not allow."""
+"""The schemas of a fleet's files, and validation against them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ ITEM_NAME = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
 
 _FOLDER = Path(__file__).resolve().parent / "schemas"
 STATIC_SCHEMAS = tuple(sorted(path.stem for path in _FOLDER.glob("*.json")))
-"""Names of the schemas that are the same for every fleet; `config` depends on its dimensions."""
+"""Names of the schemas that are the same for every fleet; that of `config` depends on its dimensions."""
 
 
 @functools.cache
 def static_schema(name: str) -> dict[str, Any]:
-    """One of `STATIC_SCHEMAS`, as data that must not be changed."""
-    found: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    return found
+    """Return one of `STATIC_SCHEMAS`. The result is cached and must not be changed."""
+    schema: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return schema
 
 
 _NAMES: dict[str, Any] = {
@@ -42,7 +42,7 @@ _NAMES: dict[str, Any] = {
 
 
 def config_schema(dimensions: Sequence[str]) -> dict[str, Any]:
-    """The schema of `config/config.yaml` for a fleet with these dimensions."""
+    """Return the schema of `config/config.yaml` for a fleet with these dimensions."""
     name = {"$ref": "#/$defs/name"}
     kind = {
         "type": "object",
@@ -92,7 +92,7 @@ def config_schema(dimensions: Sequence[str]) -> dict[str, Any]:
 
 
 def _levels(dimensions: Sequence[str]) -> dict[str, Any]:
-    """The definitions of the nodes of each dimension."""
+    """Return the definitions of the nodes of each dimension."""
     name = {"$ref": "#/$defs/name"}
     gate = {
         "promotion": {"enum": ["automated", "manual"]},
@@ -115,10 +115,10 @@ def _levels(dimensions: Sequence[str]) -> dict[str, Any]:
 
 
 def schema_problems(document: Document, schema: dict[str, Any], data: Any = None) -> list[CommodoreError]:
-    """What a file has that the schema does not allow: CMD-FLT-003 each, CMD-NAME-001 and 006 for names.
+    """Validate a file: return an error CMD-FLT-003 for each violation, CMD-NAME-001 and 006 for names.
 
     Args:
-        data: what of the file is looked at, by default all.
+        data: the part of the file to validate, by default all.
     """
     data = document.data if data is None else data
     texts = list(_wrong_keys(document, data, ()))
@@ -127,26 +127,26 @@ def schema_problems(document: Document, schema: dict[str, Any], data: Any = None
     return [
         problem
         for error in _validator()(schema).iter_errors(data)
-        for one in meant_errors(error)
-        for problem in _explain(document, one)
+        for meant in meant_errors(error)
+        for problem in _explain(document, meant)
     ]
 
 
 @functools.cache
 def _validator() -> Any:
-    """A validator to which `$` in a pattern is the end of the text, as in JSON Schema, and no line feed before it."""
+    """Return a validator whose `$` in patterns matches the end of the text only, not before a newline (JSON Schema)."""
     from jsonschema import Draft202012Validator, ValidationError
     from jsonschema.validators import extend
 
-    def pattern(_: Any, wanted: str, text: object, __: Any) -> Iterator[ValidationError]:
-        if isinstance(text, str) and not re.search(re.sub(r"\$$", r"\\Z", wanted), text):
-            yield ValidationError(f"{text!r} does not match {wanted!r}")
+    def pattern(_: Any, regexp: str, text: object, __: Any) -> Iterator[ValidationError]:
+        if isinstance(text, str) and not re.search(re.sub(r"\$$", r"\\Z", regexp), text):
+            yield ValidationError(f"{text!r} does not match {regexp!r}")
 
     return extend(Draft202012Validator, {"pattern": pattern})
 
 
 def _wrong_keys(document: Document, data: Any, path: tuple[object, ...]) -> Iterator[CommodoreError]:
-    """Keys that are no texts, up to the items of sections; deeper they are the business of charts."""
+    """Yield an error for each key that is not a string, down to the items of sections; charts check deeper keys."""
     if not isinstance(data, dict):
         return
     for key, value in data.items():
@@ -158,61 +158,63 @@ def _wrong_keys(document: Document, data: Any, path: tuple[object, ...]) -> Iter
 
 def _explain(document: Document, error: ValidationError) -> Iterator[CommodoreError]:
     path = tuple(error.absolute_path)
-    found, where = error.instance, f"{pointer_text(path)} is {shown(error.instance)}"
-    wanted: Any = error.validator_value
+    value, where = error.instance, f"{pointer_text(path)} is {shown(error.instance)}"
+    expected: Any = error.validator_value
     match error.validator:
         case "type":
-            yield _wrong(document, path, f"{pointer_text(path)} is {_found(found)}, must be {types_in_words(wanted)}")
+            yield _wrong(
+                document, path, f"{pointer_text(path)} is {_in_words(value)}, must be {types_in_words(expected)}"
+            )
         case "required":
-            for key in (key for key in wanted if key not in found):
+            for key in (key for key in expected if key not in value):
                 yield _wrong(document, path, f"{pointer_text(path)} has no {key!r}", f"add {key!r}")
         case "additionalProperties":
             known = error.schema.get("properties", {})
-            for key in (key for key in found if key not in known):
+            for key in (key for key in value if key not in known):
                 hint = did_you_mean(str(key), known) or f"known are {', '.join(known)}"
                 yield _wrong(document, (*path, key), f"{pointer_text((*path, key))} is unknown", hint)
         case "enum":
-            words = ", ".join(map(str, wanted))
-            hint = did_you_mean(str(found), map(str, wanted))
+            words = ", ".join(map(str, expected))
+            hint = did_you_mean(str(value), map(str, expected))
             yield _wrong(document, path, f"{where}, must be one of {words}", hint)
         case "anyOf":
-            yield _wrong(document, path, f"{pointer_text(path)} is {_found(found)}, must be a name or a map")
+            yield _wrong(document, path, f"{pointer_text(path)} is {_in_words(value)}, must be a name or a map")
         case "minItems" | "minProperties":
             yield _wrong(document, path, f"{pointer_text(path)} is empty, must have at least one entry")
         case "uniqueItems":
-            return  # read_config says which, and where
+            return  # read_config reports the duplicates with their places
         case "maxItems":
-            yield _wrong(document, path, f"{pointer_text(path)} has {len(found)} entries, must have at most {wanted}")
+            yield _wrong(document, path, f"{pointer_text(path)} has {len(value)} entries, must have at most {expected}")
         case "not":
             yield _wrong(
-                document, (*path, found), f"{pointer_text((*path, found))} has a reserved name", "choose another one"
+                document, (*path, value), f"{pointer_text((*path, value))} has a reserved name", "choose another one"
             )
         case _:
-            yield _wrong_text(document, error, path, found)
+            yield _wrong_text(document, error, path, value)
 
 
-def _wrong_text(document: Document, error: ValidationError, path: tuple[object, ...], found: Any) -> CommodoreError:
-    """A text of the wrong form: a name, or another one."""
+def _wrong_text(document: Document, error: ValidationError, path: tuple[object, ...], value: Any) -> CommodoreError:
+    """Return the error about a string of the wrong form."""
     pattern = error.schema.get("pattern")
     key = "propertyNames" in error.absolute_schema_path
-    location = document.at((*path, found) if key else path)
+    location = document.at((*path, value) if key else path)
     if pattern == ITEM_NAME:
         return InputError(
             "CMD-NAME-001",
-            f"{shown(found)} cannot be the name of an application",
+            f"{shown(value)} cannot be the name of an application",
             hint="use at most 253 lower-case letters, digits, '-' and '.', with a letter or digit at both ends",
             locations=[location],
         )
     if pattern == NAME:
         try:
-            check_name(found, "type, application or node of a fleet")
+            check_name(value, "type, application or node of a fleet")
         except InputError as wrong:
             return wrong.about(at=[location])
-    wanted = f"of the form {pattern}" if pattern else f"as {error.validator} {error.validator_value} wants it"
-    return _wrong(document, path, f"{pointer_text(path)} is {shown(found)}, must be {wanted}")
+    expected = f"of the form {pattern}" if pattern else f"valid for {error.validator} {error.validator_value}"
+    return _wrong(document, path, f"{pointer_text(path)} is {shown(value)}, must be {expected}")
 
 
-def _found(value: Any) -> str:
+def _in_words(value: Any) -> str:
     return kind_of(value) if isinstance(value, (dict, list)) or value is None else f"{kind_of(value)} ({shown(value)})"
 
 

@@ -263,7 +263,7 @@ def test_no_cell_that_has_the_patch_changes_again(
         done = step(world)
         after = world.merged()[0]
         reached = {
-            "/".join(cell) for cell in done.found.fleet.config.cells() if done.place == cell[: len(done.place or "x")]
+            "/".join(cell) for cell in done.located.fleet.config.cells() if done.place == cell[: len(done.place or "x")]
         }
         assert {cell for cell in CELLS if not same(before[cell], after[cell])} <= reached
         if done.problems or done.folded:
