@@ -443,7 +443,7 @@ def test_applications_by_name_on_either_side(two: Trees) -> None:
     assert two.states(names=("gone",)) == {"gone": "removed"}
     assert two.states(names=("two",)) == {"two": "unchanged"}  # one alone is always rendered
     assert two.states(select="project=none") == {}
-    with pytest.raises(CommodoreError, match="no Application fits 'gnoe'"):
+    with pytest.raises(CommodoreError, match="no Application matches 'gnoe'"):
         two.diff(names=("gnoe",))
 
 
