@@ -1,6 +1,6 @@
 """Every test runs in a clean environment: own home, no credentials, no settings of whoever runs it.
 
-Tests that need the published tool take the fixture `peer`, those that need the real world the fixture `real`, those
+Tests that need the published tool take the fixture `peer`, the ones that need the real world the fixture `real`, those
 that need clones of real components the fixture `components`: the paths in the variables COMMODORE_PEER, COMMODORE_REAL
 and COMMODORE_COMPONENTS. Without these, tests marked so are skipped.
 """
@@ -81,7 +81,7 @@ sys.addaudithook(note_process)
 
 @functools.cache
 def helpers_of(module: ModuleType) -> frozenset[str]:
-    """The modules of the tests that a module imports, and those that these import; `subprocess` if one imports it."""
+    """The modules of the tests that a module imports, at any depth; `subprocess` if one of them imports it."""
     names: set[str] = set()
     pending = [module]
     while pending:
@@ -230,8 +230,8 @@ def netrc() -> Path:
 def give_programs(patch: pytest.MonkeyPatch, folder: Path) -> None:
     """Let PATH be the pinned tools and, in a new folder, links to what every machine has."""
     for name in PROGRAMS:
-        if found := shutil.which(name, path=MACHINE_PATH):
-            (folder / name).symlink_to(found)
+        if program := shutil.which(name, path=MACHINE_PATH):
+            (folder / name).symlink_to(program)
     patch.setenv("PATH", f"{ROOT / '.tools'}{os.pathsep}{folder}")
 
 

@@ -35,11 +35,11 @@ def trees() -> list[tuple[str, ast.Module]]:
 
 @functools.cache
 def nodes_by_kind() -> Mapping[type[ast.AST], list[tuple[str, Any]]]:
-    found = defaultdict(list)
+    results = defaultdict(list)
     for path, tree in trees():
         for node in ast.walk(tree):
-            found[type(node)].append((path, node))
-    return found
+            results[type(node)].append((path, node))
+    return results
 
 
 def nodes(*kinds: type[ast.AST]) -> Iterator[tuple[str, Any]]:
@@ -212,7 +212,7 @@ def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
 def test_functions_have_few_parameters() -> None:
     long = set()
     for path, node in functions():
-        names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        names = [posonlyarg.arg for posonlyarg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
         if len([name for name in names if name not in ("self", "cls")]) > PARAMETERS:
             long.add(f"{path} {node.name}")
     assert long == LONG_SIGNATURES
@@ -230,24 +230,28 @@ def test_what_is_handed_on_has_no_default() -> None:
 
     The command line makes them, and the faces of the library where a program gives none.
     """
-    found = []
+    results = []
     for path, node in functions():
         if path.startswith("commodore/cli/") or path in FACES:
             continue
         positional = [*node.args.posonlyargs, *node.args.args]
         optional = positional[len(positional) - len(node.args.defaults) :]
-        optional += [one for one, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if value]
-        found += [f"{path}:{node.lineno} {node.name}({one.arg})" for one in optional if is_handed_on(one.annotation)]
+        optional += [
+            kwonlyarg for kwonlyarg, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if value
+        ]
+        results += [
+            f"{path}:{node.lineno} {node.name}({item.arg})" for item in optional if is_handed_on(item.annotation)
+        ]
     for path, node in nodes(ast.ClassDef):
         if path not in FACES:
-            fields = (one for one in node.body if isinstance(one, ast.AnnAssign) and one.value is not None)
-            found += [f"{path}:{one.lineno}" for one in fields if is_handed_on(one.annotation)]
-    assert found == []
+            fields = (item for item in node.body if isinstance(item, ast.AnnAssign) and item.value is not None)
+            results += [f"{path}:{field.lineno}" for field in fields if is_handed_on(field.annotation)]
+    assert results == []
 
 
 def test_private_means_private() -> None:
     """A module, class or function with an underscore is known to the modules of its own folder only."""
-    found = []
+    results = []
     for path, node in nodes(ast.ImportFrom, ast.Import):
         folder = ".".join(Path(path).parent.parts)
         prefix = "" if isinstance(node, ast.Import) else f"{node.module}."
@@ -255,8 +259,8 @@ def test_private_means_private() -> None:
             parts = place.split(".")
             private = next((at for at, part in enumerate(parts) if re.match(r"_[a-z]", part)), None)
             if parts[0] == "commodore" and private is not None and folder_of(parts[:private]) != folder:
-                found.append(f"{path}:{node.lineno} {place}")
-    assert found == []
+                results.append(f"{path}:{node.lineno} {place}")
+    assert results == []
 
 
 FACED = ("authoring", "catalog", "clusters", "fleet", "hydrate", "observe")
@@ -266,14 +270,14 @@ FACED = ("authoring", "catalog", "clusters", "fleet", "hydrate", "observe")
 @pytest.mark.parametrize("system", FACED)
 def test_the_cli_imports_the_faces_of_systems_only(system: str) -> None:
     room = f"commodore.{system}"
-    found = [
+    results = [
         f"{path}:{node.lineno} {place}"
         for path, node in nodes(ast.Import, ast.ImportFrom)
         if path.startswith("commodore/cli/")
-        for place in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names])
+        for place in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [name.name for name in node.names])
         if place.startswith(f"{room}.")
     ]
-    assert found == []
+    assert results == []
 
 
 def folder_of(parts: list[str]) -> str:
@@ -294,13 +298,13 @@ def test_only_the_cli_prints() -> None:
 def test_folders_are_walked_by_one_module() -> None:
     """So that links, hidden names, missing folders and the order are a matter of its options, not of each caller."""
     walker = re.compile(r"\bos\.(walk|fwalk|scandir)\(|\.(walk|rglob)\((\"\*\")?\)")
-    found = [
+    results = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in MODULES
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if walker.search(line)
     ]
-    assert [place.partition(":")[0] for place in found] == ["commodore/base/files/tree.py"], found
+    assert [place.partition(":")[0] for place in results] == ["commodore/base/files/tree.py"], results
 
 
 RENDERING = (
@@ -387,13 +391,13 @@ def goes_round(tree: ast.Module) -> Iterator[str]:
 
 def test_rendering_code_goes_through_the_confinement() -> None:
     """Whoever opens a file, starts a process or asks a server for a rendering asks the confinement."""
-    found = {
+    results = {
         f"{'/'.join(path.split('/')[-2:])} {call}"
         for path, tree in trees()
         if path.startswith(RENDERING)
         for call in goes_round(tree)
     }
-    assert found == set(APART)
+    assert results == set(APART)
 
 
 @pytest.mark.parametrize(
@@ -439,13 +443,13 @@ def called_by(call: ast.Call) -> str:
 
 def test_programs_are_started_by_one_runner() -> None:
     """It bounds them, and ends them with the run."""
-    found = {
+    results = {
         path
         for path, node in nodes(ast.Call)
         if called_by(node)
         in {"start_program", "Popen", "subprocess.Popen", "subprocess.run", "os.fork", "subprocess.call"}
     }
-    assert found == set(STARTERS)
+    assert results == set(STARTERS)
 
 
 # Who has threads otherwise than by `base.programs.threads`, and how their programs are ended.
@@ -467,8 +471,8 @@ POOLS = {
 
 def test_threads_end_their_programs() -> None:
     """An interruption must not wait for a program that a thread waits for."""
-    found = {path for path, node in nodes(ast.Call) if called_by(node) == "ThreadPoolExecutor"}
-    assert found == set(POOLS)
+    programs = {path for path, node in nodes(ast.Call) if called_by(node) == "ThreadPoolExecutor"}
+    assert programs == set(POOLS)
 
 
 INHERITS = re.compile(r"\*\*os\.environ|dict\(os\.environ\)|os\.environ\.copy\(\)|os\.environ \|")

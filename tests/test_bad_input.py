@@ -1,4 +1,4 @@
-"""What goes wrong for users: one clear error, the documented exit code, no traceback, and nothing is lost."""
+"""Anything that goes wrong for users: one clear error, the documented exit code, no traceback, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_unknown_cluster(world: ClusterWorld) -> None:
 
 @pytest.mark.requirement("C2")
 def test_missing_facts_are_noticed_before_anything_is_touched(world: ClusterWorld) -> None:
-    """What the hierarchy cannot do without."""
+    """Everything that the hierarchy cannot do without."""
     assert world.compile().code == 0
     before = world.local_tree()
     world.facts = {"cloud": "", "distribution": ""}

@@ -91,9 +91,9 @@ def test_every_section_has_a_code_in_the_source() -> None:
 
 
 def test_sections_stand_once_in_order_and_in_their_rooms_file() -> None:
-    found = sections()
-    assert found == sorted(set(found))
-    assert [(file, code) for file, code in found if code.split("-")[1] != file] == []
+    result = sections()
+    assert result == sorted(set(result))
+    assert [(file, code) for file, code in result if code.split("-")[1] != file] == []
 
 
 def test_every_heading_is_a_code_with_a_title() -> None:
@@ -107,8 +107,8 @@ def test_every_section_says_who_has_to_act() -> None:
     known = {f"*{family} error, exit code {code}*" for family, code in EXIT_CODES.items()} | {"*warning*", "*finding*"}
     wrong = {}
     for path in DOCS.glob("[A-Z]*.md"):
-        _, *found = re.split(r"^## (CMD-\S+?): .*$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-        for code, text in zip(found[::2], found[1::2], strict=True):
+        _, *result = re.split(r"^## (CMD-\S+?): .*$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        for code, text in zip(result[::2], result[1::2], strict=True):
             line = text.strip().partition("\n")[0]
             if line not in known:
                 wrong[code] = line
@@ -150,13 +150,13 @@ def test_a_message_is_shown_as_users_read_it(code: str, shown: str) -> None:
 
 
 def test_sections_name_the_family_of_the_source() -> None:
-    """What is announced as a warning is one, even if a linter makes an error of the same finding."""
+    """Anything that is announced as a warning is one, even if a linter makes an error of the same finding."""
     named = {page.code: page.family for room in read_error_rooms() for page in room.pages}
     families: dict[str, set[str]] = defaultdict(set)
     for code, kind in errors_of_source():
         families[code].add("warning" if kind == "Warned" else getattr(errors, kind).family)
     assert "warning" in set().union(*families.values())
-    expected = {code: "warning" if "warning" in found else min(found) for code, found in families.items()}
+    expected = {code: "warning" if "warning" in family else min(family) for code, family in families.items()}
     assert {code: named[code] for code in expected if code in named and named[code] != expected[code]} == {}
 
 
@@ -178,12 +178,12 @@ def test_a_code_is_found_however_it_is_spelt(spelling: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "hint"),
+    ("expected", "hint"),
     [("CMD-DEP-999", "CMD-DEP-0"), ("CMD-DPE-012", "CMD-DEP-012"), ("nonsense", "lists all codes"), ("", "lists all")],
 )
-def test_an_unknown_code_gets_a_suggestion(wanted: str, hint: str) -> None:
+def test_an_unknown_code_gets_a_suggestion(expected: str, hint: str) -> None:
     with pytest.raises(errors.InputError, match="there is no error code") as caught:
-        find_error_page(wanted)
+        find_error_page(expected)
     assert caught.value.code == "CMD-CLI-060"
     assert hint in caught.value.hint
 

@@ -1,4 +1,6 @@
-"""What one component fetches and another one reads: as if everything was fetched before anything is compiled."""
+"""Everything that one component fetches and another one reads: as if everything was fetched before anything is
+compiled.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,9 @@ local read = %s;
 """
 
 
-def entries(*found: dict[str, Any], dependencies: list[dict[str, Any]] | None = None) -> str:
+def entries(*results: dict[str, Any], dependencies: list[dict[str, Any]] | None = None) -> str:
     """A component's class."""
-    return yaml.safe_dump({"parameters": {"kapitan": {"compile": list(found), "dependencies": dependencies or []}}})
+    return yaml.safe_dump({"parameters": {"kapitan": {"compile": list(results), "dependencies": dependencies or []}}})
 
 
 def jsonnet(file: str) -> dict[str, Any]:

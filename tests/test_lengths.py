@@ -31,7 +31,9 @@ CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 
 
 def ends_well(result: Result, told: str = "Error") -> list[str]:
-    """The codes of a run that is no internal error, each with a hint; ENG-008 says what was expected in its message."""
+    """The codes of a run that is not an internal error, each with a hint; ENG-008 says what was expected in its
+    message.
+    """
     assert result.code in range(6), result.stderr[-2000:]
     errors = [event for event in result.events if event["event"] == told]
     assert [error for error in errors if not error["hint"] and error["code"] != "CMD-ENG-008"] == []

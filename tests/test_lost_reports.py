@@ -1,4 +1,4 @@
-"""What was pushed is reported, whenever the run that pushed it ended; what was not pushed is not."""
+"""Anything that was pushed is reported, whenever the run that pushed it ended; what was not pushed is not."""
 
 from __future__ import annotations
 

@@ -27,9 +27,9 @@ def checkouts(work: Path) -> list[Path]:
 
 def assert_joined(work: Path) -> None:
     """Git finds each checkout's clone in the same working directory, and the clone knows the checkout there."""
-    found = checkouts(work)
-    assert [one.name for one in found] == ["app", "pkg.extra", "global", "t-one"]
-    for folder in found:
+    result = checkouts(work)
+    assert [item.name for item in result] == ["app", "pkg.extra", "global", "t-one"]
+    for folder in result:
         assert git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir").startswith(f"{work}/")
         assert f"worktree {folder}\n" in git(folder, "worktree", "list", "--porcelain")
 

@@ -125,7 +125,7 @@ def test_refusals(world: ClusterWorld) -> None:
     label = ("note", "sources.json")
     known = json.loads(read_sealed(note, label) or b"")
     wrong = ({**known, "cluster": "c-two"}, {**known, "tenant": {"url": 1}})
-    for damaged in (b"{", json.dumps(known).encode(), *(seal(label, json.dumps(one).encode()) for one in wrong)):
+    for damaged in (b"{", json.dumps(known).encode(), *(seal(label, json.dumps(item).encode()) for item in wrong)):
         note.write_bytes(damaged)
         result = offline(world)
         assert (result.code, result.error["code"]) == (3, "CMD-INV-032")

@@ -1,4 +1,4 @@
-"""How often a compile talks to remotes, counted where the remotes are."""
+"""The number of connections of a compile to remotes, counted at the remotes."""
 
 from __future__ import annotations
 

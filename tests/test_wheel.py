@@ -1,4 +1,4 @@
-"""What is installed: the wheel holds the code, its types' marker and its data, with their modes."""
+"""Anything that is installed: the wheel holds the code, its types' marker and its data, with their modes."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_no_text_tells_to_install_the_package_of_other_people() -> None:
     texts = {
         name: (ROOT / name).read_text(encoding="utf-8", errors="replace") for name in names if (ROOT / name).is_file()
     }
-    assert [f"{name}: {found[0]}" for name, text in texts.items() for found in STRANGER.finditer(text)] == []
+    assert [f"{name}: {result[0]}" for name, text in texts.items() for result in STRANGER.finditer(text)] == []
 
 
 @pytest.mark.parametrize(

@@ -37,12 +37,12 @@ class Witness:
 
     @property
     def shell(self) -> str:
-        """What a shell would execute to write it."""
+        """Everything that a shell would execute to write it."""
         return f"touch {self.path}"
 
     @property
     def python(self) -> str:
-        """What Python would execute to write it."""
+        """Everything that Python would execute to write it."""
         return f"open({str(self.path)!r}, 'w').close()"
 
     @property
@@ -126,7 +126,7 @@ def start_in(
 
 def holding(canary: bytes, folders: Iterable[Path]) -> list[Path]:
     """The files below these folders, and the links and names, that hold these bytes."""
-    found = []
+    results = []
     for folder in folders:
         for path in sorted(folder.rglob("*")):
             name = str(path.relative_to(folder)).encode("utf-8", "surrogateescape")
@@ -134,5 +134,5 @@ def holding(canary: bytes, folders: Iterable[Path]) -> list[Path]:
             if path.is_file() and not path.is_symlink():
                 content = path.read_bytes()
             if canary in name or canary in content:
-                found.append(path)
-    return found
+                results.append(path)
+    return results

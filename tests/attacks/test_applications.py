@@ -305,7 +305,7 @@ TRAVERSAL: dict[str, tuple[dict[str, Any], dict[str, str], tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("field", TRAVERSAL)
 def test_paths_that_climb(cloned: Argo, secret: Secret, field: str) -> None:
-    """In every field that names a path; the secret lies beside the repository."""
+    """In every field that names a path; the secret lies next to the repository."""
     source, files, codes = TRAVERSAL[field]
     cloned.files({"k/kustomization.yaml": "resources: []\n", **files})
     text = json.dumps(source).replace("{path}", str(secret.path))
@@ -359,8 +359,8 @@ def test_a_chart_whose_server_leads_to_the_link(argo: Argo, leads: str) -> None:
 def test_a_file_with_values_that_helm_would_take_for_several(argo: Argo, secret: Secret) -> None:
     name = f"v.yaml,{secret.path}"
     argo.files({**chart(), "v.yaml": "a: 1\n", name: "a: 2\n"})
-    (one,) = argo.objects({"path": ".", "helm": {"valueFiles": [name]}})
-    assert one["data"]["values"] == '{"a":2}'
+    (item,) = argo.objects({"path": ".", "helm": {"valueFiles": [name]}})
+    assert item["data"]["values"] == '{"a":2}'
 
 
 @pytest.mark.harmless
@@ -378,7 +378,7 @@ def test_a_schema_that_refers_elsewhere(argo: Argo, secret: Secret, place: str, 
         argo.offline = False
         assert len(argo.objects({"path": "."})) >= 1
         assert server.asked == []
-    assert "CMD-ARGO-427" in [one.code for one in argo.diagnostics.collected()]
+    assert "CMD-ARGO-427" in [item.code for item in argo.diagnostics.collected()]
 
 
 def test_a_schema_of_its_own_still_counts(argo: Argo) -> None:
@@ -391,7 +391,7 @@ def test_a_schema_of_its_own_still_counts(argo: Argo) -> None:
 
 @pytest.mark.skipif(not isolation(), reason="this machine has no namespaces for all")
 def test_a_kustomization_that_asks_this_machine(argo: Argo) -> None:
-    """Proxies do not stand before servers of the machine itself; offline there is no network at all."""
+    """Proxies do not stand before servers of the machine itself; offline there is not a network at all."""
     with Listener() as server:
         argo.files({"kustomization.yaml": f"resources: ['{server.url}/a.yaml']\n"})
         with pytest.raises(CommodoreError) as caught:
@@ -426,8 +426,8 @@ def test_a_chart_that_asks_the_network(argo: Argo) -> None:
         'secret: {{ lookup "v1" "Secret" "kube-system" "" | toJson | quote }}\n'
     )
     argo.files({**chart(), "templates/all.yaml": template})
-    (one,) = argo.objects({"path": "."})
-    assert (one["address"], one["secret"]) == ("", "{}")
+    (item,) = argo.objects({"path": "."})
+    assert (item["address"], item["secret"]) == ("", "{}")
 
 
 GENERATORS: dict[str, tuple[dict[str, Any], str]] = {
@@ -469,8 +469,8 @@ def test_sets_that_climb_or_grow(cloned: Argo, secret: Secret, way: str) -> None
     expander = Expander(cloned.settings, repositories.tree, Facts(), context, cloned.diagnostics)
     made: object = None
     with contextlib.suppress(CommodoreError):
-        made = [one.data for one in expander.expand(read_set(value, Location("set.yaml", 1)))]
+        made = [item.data for item in expander.expand(read_set(value, Location("set.yaml", 1)))]
     told = plain(cloned.diagnostics.collected())
     assert not made
     assert secret.text not in json.dumps([made, told])
-    assert any(one["severity"] in ("error", "warning") for one in told) or made is None
+    assert any(item["severity"] in ("error", "warning") for item in told) or made is None

@@ -40,14 +40,14 @@ def run(tmp_path: Path, remote: Remote) -> Run:
 
 
 def published(remote: Remote) -> dict[str, tuple[str, bytes]]:
-    """What the remote has in the folders of the compiler: mode and content by path."""
-    found = {}
+    """Everything that the remote has in the folders of the compiler: mode and content by path."""
+    results = {}
     for line in git(remote.path, "ls-tree", "-r", "master", "--", "manifests", "refs").splitlines():
         head, _, path = line.partition("\t")
         mode, kind, sha = head.split()
         content = Git(remote.path, make_context()).run(["cat-file", kind, sha]).stdout if kind == "blob" else b""
-        found[path] = mode, content
-    return found
+        results[path] = mode, content
+    return results
 
 
 def expected() -> dict[str, tuple[str, bytes]]:

@@ -1,4 +1,4 @@
-"""What programs that are started get to know: variables, and passwords on their command lines."""
+"""Everything that programs that are started get to know: variables, and passwords on their command lines."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_variables_that_a_child_gets(child: Child) -> None:
 
 @pytest.mark.harmless
 def test_variables_of_the_user_arrive() -> None:
-    """What git, helm and Kapitan document, and what scripts for GIT_ASKPASS read, which no tool gets."""
+    """Everything that git, helm and Kapitan document, and what scripts for GIT_ASKPASS read, which no tool gets."""
     for name in ("GIT_SSH_COMMAND", "GIT_SSL_NO_VERIFY", "GIT_CONFIG_VALUE_0", "GIT_TRACE", "SSH_AUTH_SOCK"):
         for child in (Child.GIT, Child.TOOL, Child.WORKER):
             assert child_environment(child, {name: "x"}) == {name: "x"}
@@ -144,16 +144,16 @@ def test_a_password_for_a_push_that_is_redirected(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.harmless
 def test_a_password_does_not_get_to_the_helpers_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    remotes, told = GitWorld(tmp_path / "remotes"), tmp_path / "told"
+    remotes, record = GitWorld(tmp_path / "remotes"), tmp_path / "record"
     remotes.remote("x", files={"a": "1"})
-    write_script(tmp_path / "helper", f'echo "$1" >> {told}; cat >> {told}')
+    write_script(tmp_path / "helper", f'echo "$1" >> {record}; cat >> {record}')
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "credential.helper")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(tmp_path / "helper"))
     with GitServer(remotes.root, password="canary") as server:
         server.private = True
         assert bring(tmp_path / "work", server.site.replace("://", "://tess:canary@") + "/x.git", "master").sha
-    assert not told.exists()
+    assert not record.exists()
 
 
 @pytest.mark.harmless
@@ -214,7 +214,7 @@ def test_passwords_of_dependencies(world: ClusterWorld, tmp_path: Path) -> None:
             ),
         ]
         remote = world.component("c-fetching")
-        lines = [f"      - {json.dumps(one)}" for one in dependencies]
+        lines = [f"      - {json.dumps(dependency)}" for dependency in dependencies]
         remote.commit({"class/c-fetching.yml": CLASS.rstrip() + "\n    dependencies:\n" + "\n".join(lines) + "\n"})
         world.environment |= {"GIT_TRACE2_EVENT": str(log), "GIT_TRACE2_REDACT": "0"}
         world.apart = True

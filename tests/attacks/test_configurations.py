@@ -138,7 +138,7 @@ def test_an_update_in_a_repository_with_a_program(tmp_path: Path, witness: Witne
 
 @pytest.mark.parametrize("place", ["worktree", "config of a worktree", "below", "behind a file"])
 def test_programs_that_are_named_elsewhere(foo: Path, tmp_path: Path, witness: Witness, place: str) -> None:
-    """Where git looks for the configuration of a repository."""
+    """The file in which git looks for the configuration of a repository."""
     folder = foo
     if "worktree" in place:
         folder = tmp_path / "other"

@@ -101,7 +101,7 @@ MODULES = ("webbrowser", "click", "requests", "yaml", "json", "keyring", "platfo
 
 
 @pytest.mark.harmless
-@pytest.mark.parametrize("arguments", [("version",), ("login",), ("catalog", "list")], ids=lambda one: one[-1])
+@pytest.mark.parametrize("arguments", [("version",), ("login",), ("catalog", "list")], ids=lambda item: item[-1])
 def test_modules_in_the_current_folder(tmp_path: Path, witness: Witness, arguments: tuple[str, ...]) -> None:
     """`python -m` looks for modules in the current folder first; a compile's workers would, too."""
     for name in MODULES:

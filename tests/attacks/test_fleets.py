@@ -38,7 +38,7 @@ def fleet(tmp_path: Path) -> World:
 
 def quoted(name: str) -> str:
     escapes = {"\0": "\\0", "\n": "\\n", "\\": "\\\\", "\x1b": "\\e"}
-    return '"' + "".join(escapes.get(one, one) for one in name) + '"'
+    return '"' + "".join(escapes.get(item, item) for item in name) + '"'
 
 
 @pytest.mark.parametrize("place", ["cell", "type", "application", "item"])
@@ -90,7 +90,7 @@ def test_files_that_are_others(fleet: World, secret: Secret, file: str, kind: st
 
 @pytest.mark.parametrize("folder", ["config", "config/main", APP, f"{APP}/prod", f"{APP}/patches"])
 def test_folders_that_are_links(fleet: World, tmp_path: Path, folder: str) -> None:
-    """What they lead to would be read as configuration."""
+    """Everything that they lead to would be read as configuration."""
     fleet.lay(charts(**{f"{APP}/prod/values.yaml": patch("project: p"), f"{APP}/patches/p.yaml": patch("project: q")}))
     elsewhere = tmp_path / "elsewhere"
     (fleet.root / folder).rename(elsewhere)
@@ -123,9 +123,9 @@ TEXTS = {
     "file", ["config/config.yaml", f"{APP}/values.yaml", f"{APP}/prod/override.yaml", f"{APP}/patches/p.yaml"]
 )
 def test_yaml_that_does_not_end(fleet: World, file: str, text: str) -> None:
-    content, wanted = TEXTS[text]
+    content, expected = TEXTS[text]
     errors = fleet.lay(charts(**{file: content})).refused()
-    assert {error.code for error in errors} & wanted
+    assert {error.code for error in errors} & expected
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_output_that_is_a_link(fleet: World, tmp_path: Path, place: str) -> None
     other = tmp_path / "other"
     path = fleet.root / place
     path.rename(other)
-    before = {one: one.read_bytes() for one in [other, *other.rglob("*")] if one.is_file()}
+    before = {item: item.read_bytes() for item in [other, *other.rglob("*")] if item.is_file()}
     path.symlink_to(other)
     fleet.lay({f"{APP}/values.yaml": WEB.replace("cpu: 1", "cpu: 2")}).generate(force=True)
-    assert {one: one.read_bytes() for one in [other, *other.rglob("*")] if one.is_file()} == before
-    assert not any(one.is_symlink() for one in [fleet.root / "rendered", *(fleet.root / "rendered").rglob("*")])
+    assert {item: item.read_bytes() for item in [other, *other.rglob("*")] if item.is_file()} == before
+    assert not any(item.is_symlink() for item in [fleet.root / "rendered", *(fleet.root / "rendered").rglob("*")])

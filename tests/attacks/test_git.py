@@ -34,7 +34,7 @@ def remotes(tmp_path: Path) -> GitWorld:
 def bring(
     folder: Path, url: str, version: str, *, mirrors: Path | None = None, announce: Announce = ignore
 ) -> Checkout:
-    """What a compile does with a dependency."""
+    """Everything that a compile does with a dependency."""
     with RepositoryStore(folder / "repos", make_context(announce), mirrors=mirrors) as store:
         store.sync([(url, version)])
         repository = store.repository(url)
@@ -116,7 +116,7 @@ def test_a_tag_with_the_name_of_a_branch(tmp_path: Path, remotes: GitWorld) -> N
 
 @pytest.mark.parametrize("change", ["moved", "deleted"])
 def test_a_tag_that_does_not_stay(tmp_path: Path, remotes: GitWorld, change: str) -> None:
-    """One that moved is told, one that went is an error; what it was is kept."""
+    """One that moved is reported, one that went is an error; what it was is kept."""
     remote = remotes.remote(files={"a": "good"})
     remote.tag("v1")
     good = bring(tmp_path / "work", remote.url, "v1").sha
@@ -136,7 +136,7 @@ def test_a_tag_that_does_not_stay(tmp_path: Path, remotes: GitWorld, change: str
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("https://git.example.com/x?repo=a", "https://git.example.com/x?repo=b"),
         ("https://git.example.com/x", "https://git.example.com/x?repo=b"),
@@ -147,11 +147,11 @@ def test_a_tag_that_does_not_stay(tmp_path: Path, remotes: GitWorld, change: str
         ("{folder}/plain", "file://{folder}/plain.git"),
     ],
 )
-def test_two_repositories_that_would_share_a_clone(tmp_path: Path, one: str, other: str) -> None:
+def test_two_repositories_that_would_share_a_clone(tmp_path: Path, first: str, other: str) -> None:
     for name in ("plain", "plain.git"):
         (tmp_path / name).mkdir()
     with RepositoryStore(tmp_path / "repos", make_context()) as store:
-        store.repository(one.format(folder=tmp_path))
+        store.repository(first.format(folder=tmp_path))
         with pytest.raises(InputError) as caught:
             store.repository(other.format(folder=tmp_path))
     assert caught.value.code == "CMD-GIT-013"
@@ -167,7 +167,7 @@ def test_a_repository_in_a_clone_of_the_last_run(tmp_path: Path, remotes: GitWor
 
 @pytest.mark.harmless
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("https://git.example.com/x", "https://git.example.com:8443/x"),
         ("https://git.example.com/x", "https://git.example.org/x"),
@@ -176,9 +176,9 @@ def test_a_repository_in_a_clone_of_the_last_run(tmp_path: Path, remotes: GitWor
         ("ssh://git@git.example.com/x", "ssh://git@git.example.com:2222/x"),
     ],
 )
-def test_two_repositories_that_share_no_clone(tmp_path: Path, one: str, other: str) -> None:
+def test_two_repositories_that_share_no_clone(tmp_path: Path, first: str, other: str) -> None:
     with RepositoryStore(tmp_path / "repos", make_context()) as store:
-        assert store.repository(one).path != store.repository(other).path
+        assert store.repository(first).path != store.repository(other).path
 
 
 @pytest.mark.parametrize(
@@ -362,8 +362,8 @@ def renumbered(content: bytes) -> bytes:
     """An index in which two objects have changed places, with the right digest at its end."""
     count = int.from_bytes(content[8 + 255 * 4 : 8 + 256 * 4], "big")
     first = 8 + 256 * 4 + count * 24  # behind the names and the checksums
-    one, other = content[first : first + 4], content[first + 4 : first + 8]
-    changed = content[:first] + other + one + content[first + 8 : -20]
+    item, other = content[first : first + 4], content[first + 4 : first + 8]
+    changed = content[:first] + other + item + content[first + 8 : -20]
     return changed + hashlib.sha1(changed, usedforsecurity=False).digest()
 
 

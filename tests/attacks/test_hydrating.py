@@ -94,7 +94,7 @@ def config(file: str, part: str) -> dict[str, Any]:
 @pytest.mark.parametrize("part", ["readme", "commitMessage"])
 @pytest.mark.parametrize("way", ["absolute", "climbing", "link", "folder link", "environ", "pipe", "device", "large"])
 def test_templates_that_read_files_of_the_user(tmp_path: Path, secret: Secret, way: str, part: str) -> None:
-    """What is read would be in the commits."""
+    """Anything that is read would be in the commits."""
     folder = tmp_path / "sources"
     folder.mkdir()
     names = {

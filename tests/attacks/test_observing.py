@@ -42,9 +42,9 @@ HEAD = "apiVersion: argoproj.io/v1alpha1\nkind: Application\n"
     ids=["aliases", "depth", "braces", "json", "tag", "itself", "nul", "no version", "list"],
 )
 def test_texts_that_are_no_objects(text: str) -> None:
-    """They are told; the others are read."""
+    """They are reported; the others are read."""
     given = read_objects([ObjectText("bad", text.encode()), ObjectText("good", yaml.safe_dump_all(drifted()).encode())])
-    assert {one.code for one in given.findings} == {UNREADABLE}
+    assert {finding.code for finding in given.findings} == {UNREADABLE}
     assert len(given.objects) == len(drifted())
 
 

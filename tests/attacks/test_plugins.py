@@ -49,8 +49,8 @@ def test_a_policy_that_the_repository_brings(
         options = options.having(repo_map=(f"https://git.example.com/else={shop}",))
     options = options.having(plugin_policy=brought)
     if where == "base":
-        found = argocd.diff(Tree.folder(shop), Tree.folder(tree), options, ["web"])
-        codes = {one.code for one in found.diagnostics}
+        result = argocd.diff(Tree.folder(shop), Tree.folder(tree), options, ["web"])
+        codes = {diagnostic.code for diagnostic in result.diagnostics}
         assert ("CMD-ARGO-423" in codes, "CMD-ARGO-428" in codes) == (True, False)  # it runs for neither tree
         return
     assert error(tree, options).code == "CMD-ARGO-423"
@@ -178,7 +178,7 @@ def test_a_source_that_sets_other_variables(shop: Path, policy: Policy, name: st
 
 
 def test_a_definition_that_names_a_program(shop: Path, policy: Policy, tmp_path: Path) -> None:
-    """What a repository defines never runs, though plugins are enabled."""
+    """Everything that a repository defines never runs, though plugins are enabled."""
     definition = {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "ConfigManagementPlugin",

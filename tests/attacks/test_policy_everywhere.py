@@ -87,8 +87,8 @@ def test_what_a_policy_forbids_in_every_stage(world: ClusterWorld, witness: Witn
     everything(world, witness)
     result = world.compile(*give(world, how, STRICT))
     assert result.code == 4, result.stderr
-    found = {name: error["code"] for error in result.errors for name in REFUSED if repr(name) in str(error)}
-    assert found == REFUSED
+    results = {name: error["code"] for error in result.errors for name in REFUSED if repr(name) in str(error)}
+    assert results == REFUSED
     assert not witness.was_written
     assert world.local_tree() == {}
 
@@ -159,7 +159,7 @@ def download(server: Server) -> dict[str, Any]:
 
 
 def test_a_server_of_this_machine_that_is_only_looked_at(world: ClusterWorld) -> None:
-    """Whether its file is still the same would be asked before anything is judged."""
+    """The check for a changed file would come before any judgement."""
     with Server() as server:
         component(world, "c-file", {}, dependencies=[download(server)])
         for _ in range(2):

@@ -20,7 +20,7 @@ VAULT = {"VAULT_ADDR": "https://vault.example.com", "mount": "m", "engine": "kv-
 PARAMETERS = {"kapitan": {"secrets": {"vaultkv": VAULT}}}
 
 
-def found(**parameters: str) -> tuple[SecretReference, ...]:
+def references(**parameters: str) -> tuple[SecretReference, ...]:
     """The references in the parameters of an instance."""
     return collect({"a": {"parameters": {"a": parameters}}}, {"a": "a"}, make_context())
 
@@ -49,13 +49,13 @@ def ref_file(secret: str) -> bytes:
 )
 def test_references_in_parameters(tag: str, code: str) -> None:
     with pytest.raises(CommodoreError) as caught:
-        found(secret=tag)
+        references(secret=tag)
     assert caught.value.code == code
 
 
 def test_two_references_with_one_ref_file() -> None:
     with pytest.raises(CommodoreError) as caught:
-        found(one="?{vaultkv:shown/key}", two="?{vaultkv:shown//key}")
+        references(one="?{vaultkv:shown/key}", two="?{vaultkv:shown//key}")
     assert caught.value.code == "CMD-REF-009"
 
 
@@ -95,7 +95,7 @@ def test_a_ref_file_that_was_changed_to_another_secret(tmp_path: Path, form: str
         place.parent.rmdir()
         (tmp_path / "folder").mkdir()
         place.parent.symlink_to(tmp_path / "folder")
-    write_refs(build_refs(found(one="?{vaultkv:shown/key}"), PARAMETERS), refs)
+    write_refs(build_refs(references(one="?{vaultkv:shown/key}"), PARAMETERS), refs)
     assert not place.is_symlink()
     assert not place.parent.is_symlink()
     assert base64.b64encode(b"shown:key") in place.read_bytes()

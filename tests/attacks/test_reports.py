@@ -61,9 +61,9 @@ def report(message: str, hint: str = "", place: str = "") -> FleetReport:
 @pytest.mark.parametrize("mark", MARKS)
 def test_errors_in_the_report_of_a_fleet(mark: str, part: str) -> None:
     text = MARKS[mark]
-    found = report(**{"message": "it is wrong", part: text})
-    terminal = "\n".join(printable_lines(line) for _, line in render_text(found))
-    markdown = render_markdown(found, 10_000)
+    result = report(**{"message": "it is wrong", part: text})
+    terminal = "\n".join(printable_lines(line) for _, line in render_text(result))
+    markdown = render_markdown(result, 10_000)
     for shown in (terminal, markdown):
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u200f\u2028\u202e\u2066]", shown)
     assert not re.search(r"[<>`@\[\]|\\]|://|www\.", markdown)
@@ -93,15 +93,15 @@ def changes(text: str) -> list[Review]:
 @pytest.mark.harmless
 @pytest.mark.parametrize("mark", MARKS)
 def test_differences_of_objects_on_a_terminal(mark: str) -> None:
-    for found in changes(MARKS[mark]):
-        assert not UNSEEN.search("\n".join(line.text for line in text_report(found)))
+    for change in changes(MARKS[mark]):
+        assert not UNSEEN.search("\n".join(line.text for line in text_report(change)))
 
 
 @pytest.mark.harmless
 @pytest.mark.parametrize("mark", MARKS)
 def test_differences_of_objects_in_a_comment(mark: str) -> None:
-    for found in changes(MARKS[mark]):
-        markdown = markdown_report(found, title=MARKS[mark], whole=MARKS[mark])
+    for change in changes(MARKS[mark]):
+        markdown = markdown_report(change, title=MARKS[mark], whole=MARKS[mark])
         assert not UNSEEN.search(markdown)
         plain = re.sub(r"<code>[^<>]*</code>|</?(details|summary)>", "", FENCED.sub("", markdown))
         assert not re.search(r"[<>`@\[\]\\]|://|www\.", plain.replace("<https://evil.example.com>", ""))
@@ -111,9 +111,9 @@ def test_differences_of_objects_in_a_comment(mark: str) -> None:
 @pytest.mark.harmless
 @pytest.mark.parametrize("mark", MARKS)
 def test_differences_of_objects_on_a_page(mark: str) -> None:
-    plain = [html_report(found) for found in changes("x")]
-    for found, other in zip(changes(MARKS[mark]), plain, strict=True):
-        page = html_report(found, title=MARKS[mark])
+    plain = [html_report(result) for result in changes("x")]
+    for change, other in zip(changes(MARKS[mark]), plain, strict=True):
+        page = html_report(change, title=MARKS[mark])
         assert not UNSEEN.search(page)
         tags, others = (re.findall(r"</?[a-z]+", text, re.IGNORECASE) for text in (page, other))
         assert tags == others
@@ -123,8 +123,8 @@ def test_differences_of_objects_on_a_page(mark: str) -> None:
 @pytest.mark.harmless
 @pytest.mark.parametrize("mark", MARKS)
 def test_differences_of_objects_as_data(mark: str) -> None:
-    for found in changes(MARKS[mark]):
-        text = json.dumps(plain(json_report(found)))
+    for change in changes(MARKS[mark]):
+        text = json.dumps(plain(json_report(change)))
         assert text.isascii()
         assert not UNSEEN.search(text)
 

@@ -43,7 +43,7 @@ class Swapper:
 
 
 def content(folder: Path) -> dict[str, str]:
-    """What is in a folder: names, and the texts of files and links."""
+    """Anything that is in a folder: names, and the texts of files and links."""
     return {
         str(path.relative_to(folder)): os.readlink(path)
         if path.is_symlink()
@@ -62,8 +62,8 @@ def run(command: list[str], swapper: Swapper, directory: Path, environment: Mapp
         said = tapped.process.stderr.read().decode()
         tapped.process.stdout.read()
         code = tapped.process.wait()
-    found = re.findall("CMD-[A-Z]+-[0-9]+", said)
-    return code, found[-1] if found else said
+    result = re.findall("CMD-[A-Z]+-[0-9]+", said)
+    return code, result[-1] if result else said
 
 
 SCRIPT = """

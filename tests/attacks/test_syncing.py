@@ -40,8 +40,8 @@ def thief() -> Iterator[LoopbackServer]:
 
 
 def seen(server: LoopbackServer) -> list[str]:
-    found: list[str] = server.seen  # type: ignore[attr-defined]
-    return found
+    result: list[str] = server.seen  # type: ignore[attr-defined]
+    return result
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -97,7 +97,7 @@ def test_a_server_that_repeats_the_token(syncing: SyncWorld, status: int) -> Non
 
 
 def test_a_hook_that_repeats_the_token(syncing: SyncWorld) -> None:
-    """What a server's hook says about a push is shown, too."""
+    """Everything that a server's hook says about a push is shown, too."""
     name = syncing.component("one")
     syncing.advance()
     syncing.server.hosted[name].remote.hook("pre-receive", f"echo 'the token {TOKEN} is {SENT}' >&2; exit 1")

@@ -77,7 +77,7 @@ def test_documents_for_machines_are_exact(capfd: pytest.CaptureFixture[str]) -> 
 
 def quoted(text: str) -> str:
     """A text as a scalar of YAML."""
-    return '"' + "".join(one if one.isalnum() else f"\\U{ord(one):08x}" for one in text) + '"'
+    return '"' + "".join(item if item.isalnum() else f"\\U{ord(item):08x}" for item in text) + '"'
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_workflow_commands_stay_single() -> None:
     assert not UNSEEN.search(line)
     assert "\n" not in line
     properties, _, message = line.removeprefix("::error ").partition("::")
-    assert [one.partition("=")[0] for one in properties.split(",")] == ["file", "line", "col", "title"]
+    assert [word.partition("=")[0] for word in properties.split(",")] == ["file", "line", "col", "title"]
     assert "%250A::warning" in message
     assert not re.search("%(?!25|0A|3A|2C)", line)
 
@@ -156,11 +156,11 @@ def test_results_of_tests_are_xml() -> None:
     """Texts and names in every place of the document."""
     difference = GoldenDifference("changed", STEERING, (DiffLine("add", STEERING),))
     error = InputError("CMD-INV-001", COMMANDS, hint=STEERING, locations=[STEERING])
-    found = Diagnostic("CMD-TEST-001", COMMANDS, "warning", STEERING)
+    diagnostic = Diagnostic("CMD-TEST-001", COMMANDS, "warning", STEERING)
     cases = (
         CaseResult(STEERING, "differs", 1.0, differences=(difference,)),
-        CaseResult(STEERING, "failed", 1.0, errors=(error,), findings=(found,)),
-        CaseResult(STEERING, "failed", 1.0, findings=(found,)),
+        CaseResult(STEERING, "failed", 1.0, errors=(error,), findings=(diagnostic,)),
+        CaseResult(STEERING, "failed", 1.0, findings=(diagnostic,)),
     )
     document = as_junit(SuiteResult(STEERING, cases, True, 1.0), datetime(2020, 1, 1, tzinfo=UTC)).decode()
     assert not UNSEEN.search(document)

@@ -51,13 +51,16 @@ def test_a_command_that_the_policy_of_the_global_defaults_forbids(
     assert not witness.was_written
     code, actions = explain(world)
     assert code == 1
-    assert [(one["capability"], bool(one["refusal"])) for one in actions] == [("external", True), ("hosts", True)]
+    assert [(action["capability"], bool(action["refusal"])) for action in actions] == [
+        ("external", True),
+        ("hosts", True),
+    ]
     assert "files.example.com" in actions[1]["what"]
     assert "canary" not in str(actions)
     mine = world.root / "mine.toml"
     mine.write_text("")
     code, actions = explain(world, "--trust-policy", str(mine))
-    assert (code, [one["refusal"] for one in actions]) == (0, ["", ""])
+    assert (code, [action["refusal"] for action in actions]) == (0, ["", ""])
 
 
 @pytest.mark.parametrize(
@@ -150,7 +153,7 @@ def test_a_program_of_the_machine_is_shown_apart(world: ClusterWorld) -> None:
     world.component("c-run", {"class/c-run.yml": commands})
     assert {error["code"] for error in world.compile().errors} == {"CMD-CONF-008"}
     code, actions = explain(world)
-    needs = [(one["what"].split()[-1], one["capability"]) for one in actions if one["refusal"]]
+    needs = [(action["what"].split()[-1], action["capability"]) for action in actions if action["refusal"]]
     assert (code, needs) == (1, [("/bin/sleep", "programs")])
     mine = world.root / "mine.toml"
     mine.write_text("programs = ['/bin/sleep']\n")

@@ -246,7 +246,7 @@ TWINS = [["a-b", "a_b"], ["a-b as x-y", "a-b as x_y"]]
 
 @pytest.mark.parametrize("twins", TWINS, ids=["components", "instances"])
 def test_twins_that_share_their_parameters(world: ClusterWorld, twins: list[str]) -> None:
-    for name in dict.fromkeys(one.partition(" ")[0] for one in twins):
+    for name in dict.fromkeys(twin.partition(" ")[0] for twin in twins):
         world.component(name, include="", data={"a": "b"}, **{"=_metadata": {"multi_instance": True}})
     world.applications += twins
     result = world.compile()
@@ -263,7 +263,7 @@ PATHS = {  # by the code that each is refused with
 
 
 def test_the_paths_of_dependencies(world: ClusterWorld, tmp_path: Path) -> None:
-    """Those that are refused before anything is fetched, and then the others; each is one error."""
+    """The ones that are refused before anything is fetched, and then the others; each is one error."""
     outside = tmp_path / "outside"
     (outside / "sub" / "class").mkdir(parents=True)
     (outside / "class").mkdir()

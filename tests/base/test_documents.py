@@ -112,10 +112,10 @@ EVERYTHING = Everything(
 
 
 def test_a_document_holds_the_fields_of_its_class() -> None:
-    found = document("whole", Whole(EVERYTHING))
-    assert found == json.loads(document_text("whole", Whole(EVERYTHING)))
-    assert (found["schema"], found["version"]) == ("whole", 1)
-    assert found["all"] == {
+    result = document("whole", Whole(EVERYTHING))
+    assert result == json.loads(document_text("whole", Whole(EVERYTHING)))
+    assert (result["schema"], result["version"]) == ("whole", 1)
+    assert result["all"] == {
         "number": 4,
         "inner": {"size": None, "others": [{"size": 3, "others": []}]},
         "path": "/x",
@@ -136,8 +136,8 @@ def test_a_document_holds_the_fields_of_its_class() -> None:
 def test_an_error_is_a_map_of_its_fields() -> None:
     error = InputError("CMD-INV-001", "wrong", locations=["a.yml"])
     location = {"place": "a.yml", "line": None, "column": None}
-    found = {"code": "CMD-INV-001", "family": "input", "message": "wrong", "hint": "", "locations": [location]}
-    assert plain([error]) == [found]
+    fields = {"code": "CMD-INV-001", "family": "input", "message": "wrong", "hint": "", "locations": [location]}
+    assert plain([error]) == [fields]
 
 
 def test_bytes_are_as_in_yaml() -> None:

@@ -37,7 +37,7 @@ def test_families(kind: type[CommodoreError], exit_code: int, family: str) -> No
     error = kind("CMD-X-001", "it broke", hint="mend it", locations=["a.yml", Location("b.yml", 3, 4)])
     assert (error.exit_code, error.family) == (exit_code, family)
     assert str(error) == "CMD-X-001: it broke"
-    assert [str(one) for one in error.locations] == ["a.yml", "b.yml:3:4"]
+    assert [str(location) for location in error.locations] == ["a.yml", "b.yml:3:4"]
     assert plain(error) == {
         "code": "CMD-X-001",
         "family": family,
@@ -61,31 +61,31 @@ def test_errors_cross_process_borders() -> None:
     assert (error.code, error.message, error.hint, error.locations) == ("CMD-X-001", "no", "h", (Location("p", 1),))
     many = pickle.loads(pickle.dumps(Findings([error, InputError("CMD-X-002", "other")])))
     assert type(many) is Findings
-    assert [one.code for one in many.errors] == ["CMD-X-001", "CMD-X-002"]
+    assert [item.code for item in many.errors] == ["CMD-X-001", "CMD-X-002"]
     assert many.exit_code == 4
 
 
 def test_several_errors_are_raised_together() -> None:
     raise_all([])
-    one = InputError("CMD-X-001", "one")
+    item = InputError("CMD-X-001", "one")
     with pytest.raises(InputError) as alone:
-        raise_all([one])
-    assert alone.value is one
+        raise_all([item])
+    assert alone.value is item
     inner = Findings([InputError("CMD-X-002", "two"), EnvironmentFault("CMD-X-003", "three")])
     with pytest.raises(Findings) as together:
-        raise_all([one, inner])
+        raise_all([item, inner])
     assert [error.code for error in together.value.errors] == ["CMD-X-001", "CMD-X-002", "CMD-X-003"]
     assert together.value.exit_code == 3
     assert together.value.message == "one; two; three"
 
 
 def test_equal_errors_are_raised_once() -> None:
-    one = InputError("CMD-X-001", "one", locations=["a"])
+    error = InputError("CMD-X-001", "one", locations=["a"])
     with pytest.raises(InputError) as alone:
-        raise_all([one, InputError("CMD-X-001", "one", locations=["a"])])
-    assert alone.value is one
+        raise_all([error, InputError("CMD-X-001", "one", locations=["a"])])
+    assert alone.value is error
     with pytest.raises(Findings) as both:
-        raise_all([one, InputError("CMD-X-001", "one", locations=["b"])])
+        raise_all([error, InputError("CMD-X-001", "one", locations=["b"])])
     assert len(both.value.errors) == 2
 
 

@@ -1,4 +1,4 @@
-"""What is scarce is for whoever runs the machine, wherever it was noticed."""
+"""Anything that is scarce is for whoever runs the machine, wherever it was noticed."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ def raised(error: BaseException, cause: BaseException | None) -> BaseException:
 @pytest.mark.parametrize("number", SCARCE)
 def test_an_error_of_the_operating_system(number: int) -> None:
     error = OSError(number, os.strerror(number), "/some/file")
-    for found in (
+    for result in (
         find_exhaustion(error, "instance 'a'"),
         find_exhaustion(raised(ValueError("x"), error), "instance 'a'"),
     ):
-        assert found is not None
-        assert found.message == f"instance 'a': cannot use /some/file: {os.strerror(number)}"
-        assert "what was there before is unchanged" in found.hint
-        assert [place.place for place in found.locations] == ["/some/file"]
-    assert hint_for(error) == found.hint
+        assert result is not None
+        assert result.message == f"instance 'a': cannot use /some/file: {os.strerror(number)}"
+        assert "what was there before is unchanged" in result.hint
+        assert [place.place for place in result.locations] == ["/some/file"]
+    assert hint_for(error) == result.hint
 
 
 def test_memory() -> None:
-    found = find_exhaustion(MemoryError())
-    assert found is not None
-    assert (found.code, found.exit_code) == ("CMD-WORK-006", 3)
+    exhaustion = find_exhaustion(MemoryError())
+    assert exhaustion is not None
+    assert (exhaustion.code, exhaustion.exit_code) == ("CMD-WORK-006", 3)
     assert find_exhaustion(RuntimeError("can't start new thread")) is not None
 
 
@@ -58,9 +58,9 @@ def test_other_errors_are_none(error: Exception) -> None:
 
 
 def test_what_nobody_expected_to_be_refused() -> None:
-    found = refusal(PermissionError(errno.EACCES, "Permission denied", "/x"))
-    assert found is not None
-    assert found.message == "cannot use /x: Permission denied"
+    result = refusal(PermissionError(errno.EACCES, "Permission denied", "/x"))
+    assert result is not None
+    assert result.message == "cannot use /x: Permission denied"
     assert find_exhaustion(PermissionError(errno.EACCES, "Permission denied", "/x")) is None
 
 
@@ -204,9 +204,9 @@ def test_what_no_program_can_work_with(attempt: Callable[[], object], code: str,
     with pytest.raises((OSError, ValueError, RecursionError)) as caught:
         attempt()
     for error in (caught.value, raised(RuntimeError("x"), caught.value)):
-        found = refusal(error, "instance 'a'")
-        assert found is not None
-        assert (found.code, found.exit_code, bool(found.hint)) == (code, 1, True)
-        assert found.message.startswith("instance 'a': ")
-        assert words in found.message
+        result = refusal(error, "instance 'a'")
+        assert result is not None
+        assert (result.code, result.exit_code, bool(result.hint)) == (code, 1, True)
+        assert result.message.startswith("instance 'a': ")
+        assert words in result.message
     assert refusal(raised(InputError("CMD-X-001", "said already"), caught.value)) is None

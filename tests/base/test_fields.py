@@ -37,7 +37,7 @@ def test_a_wrong_value_is_an_error_or_noted(read, message: str, hint: str) -> No
     assert caught.value.locations == (Location("f", 3),)
     noted: list[InputError] = []
     read(Fields(WRONG, "spec", Location("f", 3), noted))
-    assert [one.message for one in noted] == [message]
+    assert [item.message for item in noted] == [message]
 
 
 def test_what_is_noted_counts_as_absent() -> None:
@@ -49,7 +49,7 @@ def test_what_is_noted_counts_as_absent() -> None:
         [],
         ("a", "b"),
     )
-    assert [one.text("a") for one in read.items("maps")] == ["", "b"]
+    assert [item.text("a") for item in read.items("maps")] == ["", "b"]
     assert len(noted) == 5
 
 

@@ -1,4 +1,4 @@
-"""Errors that can be lowered to warnings: which, by whom, and what is told then."""
+"""Errors that can be lowered to warnings: which, by whom, and what is reported then."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ CODE = "CMD-ENG-041"
 def test_no_code_that_guards_something_can_be_lowered() -> None:
     """A policy error is refused for safety."""
     assert {find_error_page(code).family for code in LOWERABLE} <= {"input", "environment", "warning"}
-    assert all(one.code == code and one.effect and one.repair for code, one in LOWERABLE.items())
-    assert {one.linter for one in LOWERABLE.values()} <= {"", *LINTERS}
+    assert all(value.code == code and value.effect and value.repair for code, value in LOWERABLE.items())
+    assert {item.linter for item in LOWERABLE.values()} <= {"", *LINTERS}
 
 
 def test_codes_of_the_option() -> None:

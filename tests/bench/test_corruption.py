@@ -37,15 +37,15 @@ def test_all_damage_is_seen_and_undone(tmp_path: Path) -> None:
     (tmp_path / "work/compiled/a").write_text("no note either")
     before, rng, kinds = snapshot(tmp_path), random.Random(1), set()
     for _ in range(300):
-        found = kept_files(tmp_path / "cache", tmp_path / "work")
-        assert {str(path.relative_to(tmp_path)) for path in found} == files.keys()
-        done = damage(rng, found)
+        result = kept_files(tmp_path / "cache", tmp_path / "work")
+        assert {str(path.relative_to(tmp_path)) for path in result} == files.keys()
+        done = damage(rng, result)
         kind = done.what.partition(":")[0]
         if snapshot(tmp_path) != before:
             kinds.add(kind)
         done.undo()
         assert snapshot(tmp_path) == before, done.what
-        for path in found:
+        for path in result:
             path.chmod(0o644)
     assert len(kinds) == 11
 

@@ -79,8 +79,8 @@ def test_the_same_seed_makes_the_same_world_and_edits(tmp_path: Path) -> None:
         made.append((files, world.cluster, edits))
     assert made[0] == made[1]
     kinds = {change.kind for changes in made[0][2] for change in changes}
-    for wanted in ("number changed", "word changed", "removed", "number changed, size and time kept", "mode 600"):
-        assert wanted in kinds
+    for expected in ("number changed", "word changed", "removed", "number changed, size and time kept", "mode 600"):
+        assert expected in kinds
     for begin in ("line ", "lines ", "copy of ", "shadow of ", "link "):
         assert any(kind.startswith(begin) for kind in kinds)
 
@@ -108,11 +108,11 @@ def test_an_edit_may_keep_size_and_time(tmp_path: Path) -> None:
     assert (path.read_bytes(), path.stat().st_mtime_ns) == (b"2\n", 2_000)
 
 
-@pytest.mark.parametrize(("option", "told"), [("--watch", "saves of each world"), ("--corrupt", "damaged")])
-def test_other_programs_soak_in_other_ways(option: str, told: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("option", "reported"), [("--watch", "saves of each world"), ("--corrupt", "damaged")])
+def test_other_programs_soak_in_other_ways(option: str, reported: str, tmp_path: Path) -> None:
     ended = soak(option, "--help", folder=tmp_path)
     assert ended.returncode == 0, ended.stderr
-    assert told in ended.stdout
+    assert reported in ended.stdout
 
 
 def test_what_is_undone_is_a_commit_or_the_branch_goes_back(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_a_cluster(tmp_path: Path) -> None:
 
 
 def test_a_difference_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An output that is right by what this program knows, and is none that a run without cache gives."""
+    """An output that is right by the fields, and that no run without cache gives."""
     right = Soak.is_right
 
     def spoil(state: Soak) -> bool:

@@ -26,7 +26,7 @@ TENANT = Path("tenants/t-bench.git")
 
 def heads(folder: Path) -> dict[str, str]:
     """The commits of all repositories below a folder, by their place in it."""
-    found = {}
+    results = {}
     for path in sorted(folder.rglob("*.git")):
         shown = subprocess.run(
             ["git", "--git-dir", str(path), "for-each-ref", "--format=%(refname) %(objectname)"],
@@ -34,23 +34,23 @@ def heads(folder: Path) -> dict[str, str]:
             text=True,
             check=True,
         )
-        found[str(path.relative_to(folder))] = shown.stdout
-    return found
+        results[str(path.relative_to(folder))] = shown.stdout
+    return results
 
 
 def test_the_same_size_makes_the_same_bytes(tmp_path: Path) -> None:
     plan = make_plan(Size(instances=8, inventory=60_000, clusters=2))
-    one, other = (generate(plan, tmp_path / name) for name in ("one", "other"))
-    assert heads(one.repositories) == heads(other.repositories)
-    charts = {path.name: path.read_bytes() for path in one.charts.iterdir()}
+    item, other = (generate(plan, tmp_path / name) for name in ("one", "other"))
+    assert heads(item.repositories) == heads(other.repositories)
+    charts = {path.name: path.read_bytes() for path in item.charts.iterdir()}
     assert charts == {path.name: path.read_bytes() for path in other.charts.iterdir()}
     assert set(charts) > {"index.yaml"}
 
 
 def test_another_seed_makes_another_set_up() -> None:
     sizes = [Size(instances=40, clusters=3, seed=seed) for seed in (1, 2)]
-    one, other = map(make_plan, sizes)
-    assert one.clusters != other.clusters
+    item, other = map(make_plan, sizes)
+    assert item.clusters != other.clusters
 
 
 @pytest.mark.parametrize("instances", [1, 2, 4, 10, 31, 300])

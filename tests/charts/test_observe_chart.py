@@ -73,7 +73,7 @@ def helm(tmp_path: Path) -> Helm:
 def rendered(helm: Helm, values: dict[str, Any]) -> list[dict[str, Any]]:
     shown = helm("template", "commodore-observe", str(CHART), values=values)
     assert shown.returncode == 0, shown.stderr
-    return [one for one in yaml.safe_load_all(shown.stdout) if one]
+    return [item for item in yaml.safe_load_all(shown.stdout) if item]
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -89,9 +89,9 @@ def test_the_chart_renders_as_before(helm: Helm, name: str) -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_what_it_renders_is_what_kubernetes_takes(helm: Helm, name: str) -> None:
-    for one in rendered(helm, SETS[name]):
-        if not one["apiVersion"].startswith("monitoring."):
-            kubernetes_validate.validate(one, "1.37", strict=True)
+    for item in rendered(helm, SETS[name]):
+        if not item["apiVersion"].startswith("monitoring."):
+            kubernetes_validate.validate(item, "1.37", strict=True)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -125,7 +125,7 @@ def test_the_image_is_required(helm: Helm) -> None:
 
 @pytest.mark.requirement("O24")
 def test_as_installed_nothing_is_written(helm: Helm) -> None:
-    (deployment,) = [one for one in rendered(helm, {}) if one["kind"] == "Deployment"]
+    (deployment,) = [item for item in rendered(helm, {}) if item["kind"] == "Deployment"]
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     assert {"--dry-run", "--observe-mode=opt-in"} <= set(container["args"])
     assert container["securityContext"]["readOnlyRootFilesystem"] is True
@@ -134,7 +134,7 @@ def test_as_installed_nothing_is_written(helm: Helm) -> None:
 def test_manifests_are_what_the_chart_renders(helm: Helm) -> None:
     """`observe manifests` and the chart are one thing."""
     image = f"{IMAGE['image']['repository']}:0.1.0"
-    plain = [one for one in yaml.safe_load_all(MANIFESTS.read_text(encoding="utf-8").replace("IMAGE", image)) if one]
+    plain = [item for item in yaml.safe_load_all(MANIFESTS.read_text(encoding="utf-8").replace("IMAGE", image)) if item]
     text = json.dumps(rendered(helm, {})).replace(
         '"app.kubernetes.io/managed-by": "Helm"', '"app.kubernetes.io/managed-by": "commodore"'
     )
@@ -145,16 +145,16 @@ def test_manifests_are_what_the_chart_renders(helm: Helm) -> None:
 def test_the_program_takes_what_the_chart_passes(helm: Helm, name: str) -> None:
     scheduled = "schedule" in SETS[name]
     word, kind = ("once", "CronJob") if scheduled else ("run", "Deployment")
-    (command,) = [one.command for one in commands() if one.words == ("observe", word)]
+    (command,) = [item.command for item in commands() if item.words == ("observe", word)]
     objects = rendered(helm, SETS[name])
-    (workload,) = [one for one in objects if one["kind"] in ("CronJob", "Deployment")]
+    (workload,) = [item for item in objects if item["kind"] in ("CronJob", "Deployment")]
     assert workload["kind"] == kind
     template = workload["spec"]["jobTemplate"]["spec"]["template"] if scheduled else workload["spec"]["template"]
     (container,) = template["spec"]["containers"]
     assert container["args"][:2] == ["observe", word]
     command.make_context(word, container["args"][2:])
     if scheduled:
-        assert not {"Service", "PodDisruptionBudget", "NetworkPolicy"} & {one["kind"] for one in objects}
+        assert not {"Service", "PodDisruptionBudget", "NetworkPolicy"} & {item["kind"] for item in objects}
 
 
 METRIC = re.compile(r"kargo_observer_\w+")
@@ -169,7 +169,7 @@ def test_alerts_and_the_dashboard_ask_for_metrics_that_there_are(helm: Helm) -> 
         assert METRIC.findall(text)
         assert set(METRIC.findall(text)) <= known
     assert json.loads(dashboard)["panels"]
-    rules = [one for one in rendered(helm, SETS["monitored"]) if one["kind"] == "PrometheusRule"]
+    rules = [item for item in rendered(helm, SETS["monitored"]) if item["kind"] == "PrometheusRule"]
     assert yaml.safe_load(alerts)["groups"] == rules[0]["spec"]["groups"]
 
 

@@ -59,12 +59,12 @@ class Known:
 
 def commands(group: LazyGroup = commodore, words: tuple[str, ...] = ()) -> list[Known]:
     """Every group and command of the program, the program first."""
-    found = [Known(words, group)]
+    results = [Known(words, group)]
     for name in group.list_commands(click.Context(group)):
         command = group.lazy[name].load()
         here = (*words, name)
-        found += commands(command, here) if isinstance(command, LazyGroup) else [Known(here, command)]
-    return found
+        results += commands(command, here) if isinstance(command, LazyGroup) else [Known(here, command)]
+    return results
 
 
 @pytest.fixture

@@ -35,15 +35,15 @@ class Place:
         (self.folder / f"{name}.yaml").write_text(yaml.safe_dump(data))
 
     def run(self, *options: str, work: str = "work") -> tuple[int, list[dict[str, Any]]]:
-        code, found = self.ask("run", *options, work=work)
-        groups: list[dict[str, Any]] = found.get("groups", [])
+        code, result = self.ask("run", *options, work=work)
+        groups: list[dict[str, Any]] = result.get("groups", [])
         return code, groups
 
     def ask(self, command: str, *options: str, work: str = "work") -> tuple[int, dict[str, Any]]:
         words = ["-d", str(self.folder.parent / work), "hydrate", command, str(self.folder), "-o", "json", *options]
         code, out, _ = self.call(*words)
-        found: dict[str, Any] = json.loads(out) if out else {}
-        return code, found
+        result: dict[str, Any] = json.loads(out) if out else {}
+        return code, result
 
     def change(self, value: int, name: str = "a") -> str:
         """A dry commit that changes what an Application renders."""

@@ -26,8 +26,8 @@ def answer(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 
 
 def arguments(folder: Path) -> dict[str, str]:
-    found: dict[str, str] = json.loads((folder / ".cruft.json").read_text())["context"]["cookiecutter"]
-    return found
+    load: dict[str, str] = json.loads((folder / ".cruft.json").read_text())["context"]["cookiecutter"]
+    return load
 
 
 def test_new_component_with_all_options(call: Call, tmp_path: Path) -> None:

@@ -24,10 +24,10 @@ def results() -> list[Path]:
     store = ResultStore(result_cache(), DEFAULT_LIMITS)
     for name in ("a", "b"):
         store.add(name * 64, {("value", name): "1"}, Result((("a.yaml", 0o644, b"x" * 100_000),)))
-    found = sorted(result_cache().rglob("*.result"))
+    paths = sorted(result_cache().rglob("*.result"))
     moment = time.time() - 40 * 86400
-    os.utime(found[0], (moment, moment))
-    return found
+    os.utime(paths[0], (moment, moment))
+    return paths
 
 
 def test_info(call: Call, results: list[Path]) -> None:
@@ -50,7 +50,7 @@ def test_info_for_programs(call: Call, results: list[Path]) -> None:
     assert (code, err) == (0, "")
     told = json.loads(out)
     assert told["folder"] == str(cache_folder())
-    sections = {one["name"]: one for one in told["sections"]}
+    sections = {item["name"]: item for item in told["sections"]}
     assert sections["results"]["entries"] == 2
     assert sections["results"]["oldest"] < sections["results"]["newest"]
     assert sections["libraries"]["oldest"] is None
@@ -74,7 +74,7 @@ def test_prune_for_programs(call: Call, results: list[Path]) -> None:
     assert code == 0
     told = json.loads(out)
     assert told["dry_run"] is False
-    assert [(one["name"], one["removed"], one["left"]) for one in told["sections"]] == [("results", 1, 1)]
+    assert [(item["name"], item["removed"], item["left"]) for item in told["sections"]] == [("results", 1, 1)]
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_prune_for_programs(call: Call, results: list[Path]) -> None:
     ],
 )
 def test_options_that_make_no_sense(arguments: list[str], code: str, call: Call, results: list[Path]) -> None:
-    found = call("cache", "prune", *arguments)
-    assert (found[0], found[1]) == (2, "")
-    assert code in found[2]
+    result = call("cache", "prune", *arguments)
+    assert (result[0], result[1]) == (2, "")
+    assert code in result[2]
     assert all(path.exists() for path in results)
 
 

@@ -149,7 +149,7 @@ def test_more_noise(call: Call, repository: Path) -> None:
 
 
 def at_a_terminal(words: list[str]) -> str:
-    """What a command writes to a terminal."""
+    """Everything that a command writes to a terminal."""
     ours, theirs = pty.openpty()
     child = subprocess.Popen([sys.executable, "-m", "commodore", *words], stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)

@@ -89,22 +89,22 @@ def test_for_programs(explain: Call) -> None:
     assert (code, err) == (0, "")
     told = json.loads(out)
     assert (told["path"], told["instance"], told["reused"]) == ("manifests/app/config.yaml", "app", False)
-    assert [one["command"] for one in told["field"]["candidates"]] == [["inventory", "explain", "app.data.host"]]
+    assert [item["command"] for item in told["field"]["candidates"]] == [["inventory", "explain", "app.data.host"]]
 
 
 @pytest.mark.parametrize(
-    ("wanted", "code", "message"),
+    ("expected", "code", "message"),
     [
         ("app/confg.yaml", 1, "did you mean 'manifests/app/config.yaml'?"),
         ("app/config.yaml#ConfigMap/ap", 1, "did you mean 'ConfigMap/app'?"),
         ("app/config.yaml#ConfigMap/app.dta", 1, "did you mean 'data'"),
-        ("app/config.yaml#ConfigMap/app.data[", 2, "is no path"),
+        ("app/config.yaml#ConfigMap/app.data[", 2, "is not a valid path"),
     ],
 )
-def test_what_is_misspelt(wanted: str, code: int, message: str, explain: Call) -> None:
-    found = explain(wanted)
-    assert (found[0], found[1]) == (code, "")
-    assert message in found[2]
+def test_what_is_misspelt(expected: str, code: int, message: str, explain: Call) -> None:
+    result = explain(expected)
+    assert (result[0], result[1]) == (code, "")
+    assert message in result[2]
 
 
 def test_in_an_empty_folder(call: Call, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ SCHEMAS = Path(cyclonedx.__file__).parent / "schema" / "_res"
 
 
 def validator() -> Draft7Validator:
-    """The official schema of version 1.6 with those that it refers to."""
+    """The official schema of version 1.6 with the ones that it refers to."""
     schemas = {path.name: json.loads(path.read_bytes()) for path in SCHEMAS.glob("*.schema.json")}
     resources = [(schema.get("$id", name), Resource(schema, DRAFT7)) for name, schema in schemas.items()]
     return Draft7Validator(schemas["bom-1.6.SNAPSHOT.schema.json"], registry=Registry().with_resources(resources))
@@ -52,8 +52,8 @@ def test_it_is_cyclonedx(call: Call, world: ClusterWorld) -> None:
 
 
 def test_it_names_components_images_and_tools(call: Call, world: ClusterWorld) -> None:
-    found = json.loads(call("-d", str(world.work), "catalog", "sbom")[1])
-    parts = {part["name"]: part for part in found["components"]}
+    loads = json.loads(call("-d", str(world.work), "catalog", "sbom")[1])
+    parts = {part["name"]: part for part in loads["components"]}
     commit = world.remotes["app"].sha("master")
     assert parts["app"]["version"] == "master"
     assert sorted(parts) == ["app", "docker.io/library/nginx", "quay.io/Own/app"]
@@ -63,9 +63,9 @@ def test_it_names_components_images_and_tools(call: Call, world: ClusterWorld) -
     assert image["purl"] == f"pkg:oci/app@sha256%3A{DIGEST}?repository_url=quay.io%2FOwn%2Fapp&tag=1"
     assert parts["docker.io/library/nginx"]["purl"] == "pkg:docker/library/nginx?repository_url=docker.io"
     assert {"name": "commodore:instance", "value": "app"} in image["properties"]
-    assert {tool["name"] for tool in found["metadata"]["tools"]["components"]} >= {"commodore-catalog", "kapitan"}
-    refs = {part["bom-ref"] for part in found["components"]}
-    assert refs == set(found["dependencies"][0]["dependsOn"])
+    assert {tool["name"] for tool in loads["metadata"]["tools"]["components"]} >= {"commodore-catalog", "kapitan"}
+    refs = {part["bom-ref"] for part in loads["components"]}
+    assert refs == set(loads["dependencies"][0]["dependsOn"])
 
 
 def test_jsonnet_libraries(call: Call, world: ClusterWorld) -> None:
@@ -73,10 +73,10 @@ def test_jsonnet_libraries(call: Call, world: ClusterWorld) -> None:
     before = lock.read_bytes() if lock.exists() else None
     source = {"git": {"remote": "https://me:secret@example.com/libs.git", "subdir": "deep/lib"}}
     lock.write_text(json.dumps({"version": 1, "dependencies": [{"source": source, "version": "c0ffee", "sum": ""}]}))
-    found = json.loads(call("-d", str(world.work), "catalog", "sbom")[1])
-    (library,) = [part for part in found["components"] if part["type"] == "library"]
+    loads = json.loads(call("-d", str(world.work), "catalog", "sbom")[1])
+    (library,) = [part for part in loads["components"] if part["type"] == "library"]
     assert (library["name"], library["version"]) == ("lib", "c0ffee")
-    assert "secret" not in json.dumps(found)
+    assert "secret" not in json.dumps(loads)
     lock.write_text("[")
     assert call("-d", str(world.work), "catalog", "sbom")[0] == 1
     lock.unlink()

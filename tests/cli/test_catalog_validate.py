@@ -69,13 +69,13 @@ def core(version: str, kind: str, **rest: Any) -> dict[str, Any]:
 def validate(call: Call, folder: Path, *objects: Any, words: tuple[str, ...] = ("--kube-version", "1.34")) -> Any:
     """The rules that are broken, and the answer."""
     (folder / "manifests" / "one").mkdir(parents=True, exist_ok=True)
-    for number, one in enumerate(objects):
-        (folder / "manifests" / "one" / f"{number}.json").write_text(json.dumps(one))
+    for number, value in enumerate(objects):
+        (folder / "manifests" / "one" / f"{number}.json").write_text(json.dumps(value))
     code, out, err = call("catalog", "validate", str(folder), "-o", "json", *words)
     assert err == ""
-    found = json.loads(out)
-    assert code == any(one["severity"] == "error" for one in found["problems"])
-    return [one["rule"] for one in found["problems"]], found
+    loads = json.loads(out)
+    assert code == any(load["severity"] == "error" for load in loads["problems"])
+    return [load["rule"] for load in loads["problems"]], loads
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_kinds_of_kubernetes(call: Call, tmp_path: Path, content: Any, rules: li
 
 def test_versions_that_a_later_kubernetes_does_not_serve(call: Call, tmp_path: Path) -> None:
     old = core("flowcontrol.apiserver.k8s.io/v1beta3", "FlowSchema")
-    rules, found = validate(call, tmp_path, old, words=("--kube-version", "v1.30.4"))
+    rules, result = validate(call, tmp_path, old, words=("--kube-version", "v1.30.4"))
     assert rules == ["deprecated-api"]
-    assert "Kubernetes 1.32 does not serve" in found["problems"][0]["message"]
+    assert "Kubernetes 1.32 does not serve" in result["problems"][0]["message"]
     assert call("catalog", "validate", str(tmp_path), "--kube-version", "1.30")[0] == 0
     assert call("catalog", "validate", str(tmp_path), "--kube-version", "1.30", "--strict")[0] == 1
     assert validate(call, tmp_path, core("resource.k8s.io/v1", "DeviceClass"), words=("--kube-version", "1.30"))[0] == [
@@ -128,9 +128,9 @@ def test_kinds_of_definitions_in_the_catalog(call: Call, tmp_path: Path, content
 
 def test_objects_that_are_there_twice_and_kinds_without_schema(call: Call, tmp_path: Path) -> None:
     other = core("example.com/v1", "Other")
-    rules, found = validate(call, tmp_path, other, other)
+    rules, result = validate(call, tmp_path, other, other)
     assert rules == ["duplicate"]
-    assert found["without_schema"] == [
+    assert result["without_schema"] == [
         {"kind": {"group": "example.com", "version": "v1", "kind": "Other"}, "objects": 2}
     ]
     out = call("catalog", "validate", str(tmp_path))[1]
@@ -139,9 +139,9 @@ def test_objects_that_are_there_twice_and_kinds_without_schema(call: Call, tmp_p
 
 
 def test_values_are_not_repeated(call: Call, tmp_path: Path) -> None:
-    rules, found = validate(call, tmp_path, core("v1", "Secret", data={"a": ["canary"]}, stringData=["canary"]))
+    rules, result = validate(call, tmp_path, core("v1", "Secret", data={"a": ["canary"]}, stringData=["canary"]))
     assert len(rules) == 2
-    assert "canary" not in json.dumps(found)
+    assert "canary" not in json.dumps(result)
 
 
 def test_objects_nested_too_deeply(call: Call, tmp_path: Path) -> None:

@@ -76,9 +76,9 @@ def test_images_with_their_objects(call: Call, catalog: Path) -> None:
         "quay.io/a/b:2",
         "  Pod n/two (c)  manifests/two/pod.yaml",
     ]
-    found = json.loads(call("catalog", "images", str(catalog), "-o", "json")[1])["images"]
-    images = [(one["image"], len(one["places"])) for one in found]
-    assert [(one["repository"], one["tag"], one["is_pinned"], places) for one, places in images] == [
+    load = json.loads(call("catalog", "images", str(catalog), "-o", "json")[1])["images"]
+    images = [(item["image"], len(item["places"])) for item in load]
+    assert [(image["repository"], image["tag"], image["is_pinned"], places) for image, places in images] == [
         ("library/nginx", "", False, 1),
         ("a/b", "1", True, 1),
         ("a/b", "2", True, 1),
@@ -93,8 +93,8 @@ def test_images_that_differ(call: Call, catalog: Path) -> None:
         "quay.io/a/b",
         "  + quay.io/a/b:2  Pod n/two",
     ]
-    found = json.loads(call(*words, "-o", "json")[1])["changes"]
-    assert [(one["repository"], len(one["removed"]), len(one["added"])) for one in found] == [
+    load = json.loads(call(*words, "-o", "json")[1])["changes"]
+    assert [(item["repository"], len(item["removed"]), len(item["added"])) for item in load] == [
         ("docker.io/library/nginx", 0, 1),
         ("quay.io/a/b", 0, 1),
     ]

@@ -52,31 +52,31 @@ def test_for_people(world: ClusterWorld) -> None:
 def test_for_programs(world: ClusterWorld) -> None:
     result = world.compile("-o", "json")
     assert result.code == 0
-    found = json.loads(result.stdout)
-    assert found["cluster"] == world.name
-    assert (found["changed"], found["pushed"], found["commit"]) == (True, False, None)
-    assert found["instances"] == {"rendered": 1, "reused": 1, "remote": 0}
-    assert found["objects"] == {"added": 0, "changed": 1, "removed": 0, "moved": 0}
-    assert found["flags"] == {"scaled-to-zero": 1}
-    assert found["files"]["modified"] == 1
-    assert "compiling" in [one["name"] for one in found["stages"]]
+    loads = json.loads(result.stdout)
+    assert loads["cluster"] == world.name
+    assert (loads["changed"], loads["pushed"], loads["commit"]) == (True, False, None)
+    assert loads["instances"] == {"rendered": 1, "reused": 1, "remote": 0}
+    assert loads["objects"] == {"added": 0, "changed": 1, "removed": 0, "moved": 0}
+    assert loads["flags"] == {"scaled-to-zero": 1}
+    assert loads["files"]["modified"] == 1
+    assert "compiling" in [load["name"] for load in loads["stages"]]
     assert json.loads(world.compile("-o", "json", "--diff", "none").stdout)["objects"] is None
 
 
 def test_nothing_new(world: ClusterWorld) -> None:
     assert world.compile("--push").code == 0
     result = world.compile("-o", "json")
-    found = json.loads(result.stdout)
-    assert found["changed"] is False
-    assert found["objects"] == {"added": 0, "changed": 0, "removed": 0, "moved": 0}
-    assert found["instances"] == {"rendered": 0, "reused": 2, "remote": 0}
+    loads = json.loads(result.stdout)
+    assert loads["changed"] is False
+    assert loads["objects"] == {"added": 0, "changed": 0, "removed": 0, "moved": 0}
+    assert loads["instances"] == {"rendered": 0, "reused": 2, "remote": 0}
 
 
 def test_objects_of_a_first_compile(tmp_path: Path) -> None:
     world = ClusterWorld(tmp_path)
     world.component("app", data={"a": "1"})
-    found = json.loads(world.compile("-o", "json").stdout)
-    assert found["objects"]["added"] == 1
+    loads = json.loads(world.compile("-o", "json").stdout)
+    assert loads["objects"]["added"] == 1
 
 
 def test_times_fit_a_line() -> None:

@@ -52,7 +52,7 @@ def test_what_is_wrong_has_a_cure_and_a_code(call: Call, monkeypatch: pytest.Mon
     assert "fix: log in with `commodore login`" in out
     assert err == "2 of 7 checks failed.\n"
     code, out, err = call("doctor", "-o", "json")
-    told = {one["name"]: one for one in json.loads(out)["checks"]}
+    told = {load["name"]: load for load in json.loads(out)["checks"]}
     assert (code, err) == (3, "")
     assert told["API"]["code"] == "CMD-API-006"
     assert told["token"] == {

@@ -1,4 +1,4 @@
-"""`commodore explain`: what error codes mean, for people and for programs; and who is told that it exists."""
+"""`commodore explain`: what error codes mean, for people and for programs; and who is reported that it exists."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_codes_are_listed_by_room(call: Call) -> None:
     assert dep.rstrip("\n") in out
     assert dep.startswith("DEP: ")
     _, out, _ = call("explain", "CMD-DEP", "-o", "json")
-    assert {one["code"].rpartition("-")[0] for one in json.loads(out)["codes"]} == {"CMD-DEP"}
+    assert {load["code"].rpartition("-")[0] for load in json.loads(out)["codes"]} == {"CMD-DEP"}
 
 
 def test_an_unknown_code_gets_a_suggestion(call: Call) -> None:
@@ -95,7 +95,7 @@ def test_markdown_becomes_text(markdown: str, text: str) -> None:
 
 
 def on_terminal(*arguments: str) -> str:
-    """What the program says on a terminal."""
+    """Everything that the program says on a terminal."""
     command = [sys.executable, "-m", "commodore", *arguments]
     return run_on_terminal(command, {**os.environ, "NO_COLOR": "1"})[1]
 

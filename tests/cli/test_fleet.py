@@ -49,9 +49,9 @@ def test_generate_and_its_dry_run(fleet: Call, tmp_path: Path) -> None:
 
 def test_json(fleet: Call, tmp_path: Path) -> None:
     write_files(tmp_path, charts(**{f"{APP}/patches/p.yaml": patch("project: p"), f"{APP}/prodd/values.yaml": "{}"}))
-    found = json.loads(fleet("generate", "-o", "json", "--dry-run")[1])
-    assert (found["cells"], found["files"], len(found["changes"])) == (6, 30, 30)
-    assert [one["code"] for one in found["warnings"] + found["notes"]] == ["CMD-FLT-020", "CMD-FLT-042"]
+    loads = json.loads(fleet("generate", "-o", "json", "--dry-run")[1])
+    assert (loads["cells"], loads["files"], len(loads["changes"])) == (6, 30, 30)
+    assert [load["code"] for load in loads["warnings"] + loads["notes"]] == ["CMD-FLT-020", "CMD-FLT-042"]
     code, out, _ = fleet("validate", "-o", "json")
     assert (code, json.loads(out)["errors"]) == (0, [])
     code, out, _ = fleet("validate")
@@ -144,7 +144,7 @@ def test_applicationset(
     assert source["path"].startswith("rendered/main/")
     assert source["helm"]["valuesObject"]["cluster"] == {
         "name": name,
-        **{one: value.replace("region", one) for one in ("environment", "sector", "region")},
+        **{item: value.replace("region", item) for item in ("environment", "sector", "region")},
         "id": label.replace("x-region", "x-projectId"),
     }
     assert spec["template"]["spec"]["syncPolicy"] == {"automated": {"prune": True, "selfHeal": True}}
@@ -157,9 +157,9 @@ def test_preview(fleet: Call, tmp_path: Path) -> None:
     (tmp_path / "cluster.yaml").write_text("cluster: {name: c-1}")
     code, out, _ = fleet("preview", "int/int-1/r1", "--values", str(tmp_path / "cluster.yaml"))
     assert code == 0
-    assert {one["spec"]["project"] for one in yaml.safe_load_all(out)} == {"default", "c-1"}
+    assert {item["spec"]["project"] for item in yaml.safe_load_all(out)} == {"default", "c-1"}
     made_up = json.loads(fleet("preview", "main/int/int-1/r1", "-o", "json")[1])
-    assert {one["spec"]["project"] for one in made_up} == {"default", "sample-name"}
+    assert {item["spec"]["project"] for item in made_up} == {"default", "sample-name"}
     assert fleet("preview", "int/int-1")[0] == 2
     (tmp_path / "cluster.yaml").write_text("- x")
     code, _, err = fleet("preview", "int/int-1/r1", "--values", str(tmp_path / "cluster.yaml"))
@@ -215,7 +215,7 @@ def test_schemas(fleet: Call, tmp_path: Path) -> None:
 
 
 def test_the_shipped_example(call: Call, tmp_path: Path) -> None:
-    """Its output lies beside it, and is what it makes."""
+    """Its output lies next to it, and is what it makes."""
     code, out, err = call("-d", str(ROOT / "examples/fleet"), "fleet", "generate", "--dry-run", "--validate")
     assert (code, out) == (0, "5 cells, 25 files: unchanged\n"), err
 
@@ -239,8 +239,8 @@ def test_an_application_does_not_disappear_unasked(fleet: Call, tmp_path: Path, 
     code, out, err = fleet("generate", "--dry-run")
     assert (code, f"Application web would be removed from {number} of 6 cells" in out, said in err) == (1, True, True)
     code, out, _ = fleet("generate", "--dry-run", "-o", "json")
-    found = json.loads(out)
-    assert (code, found["objects"][0]["name"], found["errors"][0]["code"]) == (1, "web", "CMD-FLT-065")
+    loads = json.loads(out)
+    assert (code, loads["objects"][0]["name"], loads["errors"][0]["code"]) == (1, "web", "CMD-FLT-065")
     code, _, err = fleet("generate", "--allow-removal", "wed")
     assert (code, "there is no Application 'wed' in this fleet [CMD-FLT-090]\n  hint: did you mean 'web'" in err) == (
         2,
@@ -271,7 +271,7 @@ def test_json_has_the_errors(fleet: Call, tmp_path: Path) -> None:
     write_files(tmp_path, charts(**{f"{APP}/values.yaml": WEB.replace("applications", "aplications")}))
     for command in ("generate", "validate"):
         code, out, _ = fleet(command, "-o", "json")
-        assert (code, [one["code"] for one in json.loads(out)["errors"]]) == (1, ["CMD-FLT-064"])
+        assert (code, [load["code"] for load in json.loads(out)["errors"]]) == (1, ["CMD-FLT-064"])
 
 
 @pytest.mark.parametrize("field", ["destination", "project", "source"])

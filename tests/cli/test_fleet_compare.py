@@ -35,8 +35,8 @@ def test_diff(fleet: Call, tmp_path: Path) -> None:
     assert out.splitlines()[0].startswith("modified values.yaml in 3 of 6 cells (main/prod/prod-1/r1, ")
     assert "  +    project: p" in out
     assert out.splitlines()[-1] == "6 cells: 3 files changed"
-    found = json.loads(fleet("diff", "HEAD", "-o", "json")[1])
-    assert (found["cells"], len(found["changes"]), len(found["groups"][0]["cells"])) == (6, 3, 3)
+    loads = json.loads(fleet("diff", "HEAD", "-o", "json")[1])
+    assert (loads["cells"], len(loads["changes"]), len(loads["groups"][0]["cells"])) == (6, 3, 3)
     for words, error in ((("nothing",), "CMD-FLT-097"), (("HEAD", "HEAD", "HEAD"), "CMD-FLT-092")):
         code, _, err = fleet("diff", *words)
         assert (code, error in err) == (2, True)
@@ -62,7 +62,7 @@ def test_drift(fleet: Call, tmp_path: Path) -> None:
     ]
     code, out, _ = fleet("drift", "--status", str(status), "-o", "json")
     assert code == 1
-    assert [one["kind"] for one in json.loads(out)["found"]] == ["missing", "revision"]
+    assert [load["kind"] for load in json.loads(out)["found"]] == ["missing", "revision"]
 
 
 @pytest.mark.requirement("F57")
@@ -86,7 +86,7 @@ def test_import(fleet: Call, tmp_path: Path) -> None:
     assert (code, out.splitlines()[0]) == (0, "config/main/shop/values.yaml would be written")
     assert not (tmp_path / "config/main/shop").exists()
     code, out, _ = fleet("import", "main", str(file), "-o", "json")
-    found = json.loads(out)
-    assert (found["files"], found["applications"]) == (["config/main/shop/values.yaml"], {"shop": ["shop"]})
+    loads = json.loads(out)
+    assert (loads["files"], loads["applications"]) == (["config/main/shop/values.yaml"], {"shop": ["shop"]})
     assert fleet("validate")[0] == 0
     assert fleet("import", "main", str(file))[0] == 1

@@ -38,7 +38,7 @@ def test_the_report(tmp_path: Path) -> None:
     report = json.loads(text)
     assert report["schema"] == "fleet-report"
     assert [wave["state"] for wave in report["waves"]] == ["published", "failed"]
-    assert [one["state"] for one in report["clusters"]] == ["pushed", "changed", "failed"]
+    assert [item["state"] for item in report["clusters"]] == ["pushed", "changed", "failed"]
     assert report["clusters"][0]["summary"] == {"modified": 1}
     assert [error["clusters"] for error in report["errors"]] == [["c-3"]]
     assert "```diff" in (tmp_path / "r.md").read_text()
@@ -46,7 +46,7 @@ def test_the_report(tmp_path: Path) -> None:
     again = world.world.run(*work)
     assert again.stdout.splitlines() == lines
     only = json.loads(world.world.run(*work, "--state", "failed", "-o", "json").stdout)
-    assert [one["id"] for one in only["clusters"]] == ["c-3"]
+    assert [item["id"] for item in only["clusters"]] == ["c-3"]
     some = world.world.run(*work, "--cluster", "c-2").stdout.splitlines()
     assert some[:2] == [
         "Fleet of 3 clusters, 1 of them shown: 1 changed",

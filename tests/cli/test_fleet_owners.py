@@ -97,7 +97,7 @@ def test_a_change_of_rendered_needs_a_cause(fleet: Call, tmp_path: Path) -> None
 
 @pytest.mark.requirement("F62")
 def test_output_that_was_edited_is_seen_beside_other_changes(fleet: Call, tmp_path: Path, call: Call) -> None:
-    """What the configuration makes needs no owner, whatever else has changed; anything else has no cause."""
+    """Everything that the configuration makes needs no owner, whatever else has changed; anything else has no cause."""
     assert call("-d", str(tmp_path), "fleet", "generate")[0] == 0
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-qm", "generated")

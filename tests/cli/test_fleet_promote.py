@@ -66,8 +66,8 @@ def test_which_patch_is_not_clear(fleet: Call, words: tuple[str, ...]) -> None:
 
 def test_a_dry_run_and_json(fleet: Call, tmp_path: Path) -> None:
     code, out, _ = fleet("promote", *WEB, "--approve", "--dry-run", "-o", "json")
-    found = json.loads(out)["steps"][0]
-    assert (code, found["place"], found["writes"]) == (0, "prod/prod-1/r1", [f"{APP}/prod/prod-1/patch-001.yaml"])
+    load = json.loads(out)["steps"][0]
+    assert (code, load["place"], load["writes"]) == (0, "prod/prod-1/r1", [f"{APP}/prod/prod-1/patch-001.yaml"])
     assert not (tmp_path / APP / "prod").exists()
 
 
@@ -83,9 +83,9 @@ def test_plan_status_and_graph(fleet: Call, tmp_path: Path) -> None:
         "  next: prod/prod-1/r1, prod is entered by hand",
     ]
     assert "main/web: other than" in out
-    found = json.loads(fleet("status", "-o", "json")[1])
-    assert found["patches"][0]["placements"] == ["int"]
-    assert found["versions"]["main/web"]["int/int-1/r1"] == "v5.0.0"
+    loads = json.loads(fleet("status", "-o", "json")[1])
+    assert loads["patches"][0]["placements"] == ["int"]
+    assert loads["versions"]["main/web"]["int/int-1/r1"] == "v5.0.0"
     (tmp_path / "s.json").write_text('{"cells": {}}')
     assert "3 of 6 cells, 0 healthy" in fleet("status", "--status", str(tmp_path / "s.json"))[1]
     mermaid = fleet("graph")[1]
@@ -111,8 +111,8 @@ def test_fold(fleet: Call, tmp_path: Path) -> None:
     code, out, _ = fleet("fold", *WEB, "--overrides", "keep", "--dry-run")
     assert code == 0
     assert "source.targetRevision: 'v5.0.0' → 'v4' in 2 cells" in out
-    found = json.loads(fleet("fold", *WEB, "--overrides", "update", "-o", "json", "--no-generate")[1])
-    assert sorted(found["writes"]) == [f"{APP}/prod/prod-2/values.yaml", f"{APP}/values.yaml"]
+    loads = json.loads(fleet("fold", *WEB, "--overrides", "update", "-o", "json", "--no-generate")[1])
+    assert sorted(loads["writes"]) == [f"{APP}/prod/prod-2/values.yaml", f"{APP}/values.yaml"]
     assert fleet("generate")[0] == 0
     assert fleet("fold", *WEB)[0] == 1
 
@@ -181,8 +181,8 @@ def test_a_patch_whose_dependency_is_not_met_waits(waiting: Call, tmp_path: Path
         "main/db/patch-9: 3 of 6 cells (int)",
         f"  applied in 0 of 3, waits for web >=6.0.0, which is 'v4.17.0' in 3 cells ({PLACED})",
     ]
-    (found,) = json.loads(waiting("status", "-o", "json")[1])["patches"]
-    assert (found["reached"], found["applied"], len(found["waits"][0]["cells"])) == (3, 0, 3)
+    (result,) = json.loads(waiting("status", "-o", "json")[1])["patches"]
+    assert (result["reached"], result["applied"], len(result["waits"][0]["cells"])) == (3, 0, 3)
     lines = waiting("plan", "main", "db", "patch-9")[1].splitlines()
     assert lines[0].startswith("now: waits for web >=6.0.0, which is 'v4.17.0' in 3 cells")
     assert lines[2] == "   applied in 0 of 1, waits for web >=6.0.0, which is 'v4.17.0' in 1 cell (prod/prod-1/r1)"

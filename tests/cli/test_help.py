@@ -39,9 +39,9 @@ def parse(command: click.Command, words: list[str], name: str, parent: click.Con
     context = click.Context(command, parent, info_name=name, help_option_names=["-h", "--help"])
     _, rest, _ = command.make_parser(context).parse_args(words)
     if isinstance(command, click.Group) and rest:
-        found = command.get_command(context, rest[0])
-        assert found is not None, rest
-        parse(found, rest[1:], rest[0], context)
+        result = command.get_command(context, rest[0])
+        assert result is not None, rest
+        parse(result, rest[1:], rest[0], context)
     else:
         assert [word for word in rest if word.startswith("-")] == []
 
@@ -129,7 +129,7 @@ def test_the_form_of_results_has_one_name() -> None:
     ],
 )
 def test_old_names_are_taken_and_not_shown(call: Call, words: list[str], old: str) -> None:
-    """What follows is the same, whatever it is."""
+    """Anything that follows is the same, whatever it is."""
     assert call(*words, old, "json") == call(*words, "--output-format", "json")
     command = [word for word in words if word.isalpha()]
     shown = call(*command, "--help")[1]
@@ -148,6 +148,10 @@ def test_old_names_are_not_completed() -> None:
 def test_options_of_the_program_are_in_no_command() -> None:
     """A hint says where they belong; `-d` and the time-outs of other commands are others."""
     flags = {setting.flags[-1] for setting in GLOBAL}
-    taken = {known.words: {name for one in known.command.params for name in one.opts} for known in KNOWN if known.words}
+    taken = {
+        known.words: {name for parameter in known.command.params for name in parameter.opts}
+        for known in KNOWN
+        if known.words
+    }
     own = [words for words, names in taken.items() if names & flags]
     assert {words[0] for words in own} <= {"observe"}

@@ -32,13 +32,13 @@ Call = Callable[..., Shown]
 def test_sources_become_branches(place: Place) -> None:
     code, groups = place.run()
     assert code == 0
-    assert [(one["destination"]["branch"], one["outcome"], one["changed"]) for one in groups] == [
+    assert [(group["destination"]["branch"], group["outcome"], group["changed"]) for group in groups] == [
         ("env/dev", "committed", ["a"]), ("env/dev-next", "committed", ["b"]),
     ]  # fmt: skip
     assert groups[0]["applications"] == [
         {"name": "a", "path": "a", "outcome": "changed", "objects": 1, "added": 1, "removed": 0, "changed": 0}
     ]
-    assert all(one["seconds"] > 0 and one["error"] is None and one["warnings"] == [] for one in groups)
+    assert all(group["seconds"] > 0 and group["error"] is None and group["warnings"] == [] for group in groups)
     shown = git(place.remote.path, "show", "env/dev:a/manifest.yaml")
     assert yaml.safe_load(shown)["data"] == {"v": "1"}
     said = git(place.remote.path, "log", "-1", "--format=%an %s", "env/dev")
@@ -52,8 +52,8 @@ def test_a_second_run_does_nothing(place: Place) -> None:
     place.run()
     before = git(place.remote.path, "for-each-ref")
     code, groups = place.run()
-    assert (code, [one["outcome"] for one in groups]) == (0, ["hydrated", "hydrated"])
-    assert [one["outcome"] for one in place.run(work="elsewhere")[1]] == ["hydrated", "hydrated"]
+    assert (code, [group["outcome"] for group in groups]) == (0, ["hydrated", "hydrated"])
+    assert [item["outcome"] for item in place.run(work="elsewhere")[1]] == ["hydrated", "hydrated"]
     assert git(place.remote.path, "for-each-ref") == before
 
 
@@ -62,7 +62,7 @@ def test_a_change_of_one_application(place: Place) -> None:
     place.run()
     place.change(2)
     code, groups = place.run()
-    assert (code, [one["outcome"] for one in groups]) == (0, ["committed", "noted"])
+    assert (code, [group["outcome"] for group in groups]) == (0, ["committed", "noted"])
     assert place.subjects()[0] == "Set 2"
 
 
@@ -75,7 +75,7 @@ def test_what_touches_no_path_is_noted(place: Place) -> None:
     file.write_text(yaml.safe_dump(data))
     place.run("--only", "a")
     sha = place.remote.commit({"docs/x": "1"})
-    assert [one["outcome"] for one in place.ask("plan", "--only", "a")[1]["groups"]] == ["unaffected"]
+    assert [item["outcome"] for item in place.ask("plan", "--only", "a")[1]["groups"]] == ["unaffected"]
     (group,) = place.run("--only", "a")[1]
     assert (group["outcome"], group["applications"]) == (
         "noted", [{"name": "a", "path": "a", "outcome": "unchanged"}],
@@ -83,7 +83,7 @@ def test_what_touches_no_path_is_noted(place: Place) -> None:
     note = json.loads(git(place.remote.path, "notes", "--ref=hydrator.metadata", "show", "env/dev"))
     assert note["drySha"] == sha
     place.change(2)
-    assert [one["outcome"] for one in place.run("--only", "a")[1]] == ["committed"]
+    assert [item["outcome"] for item in place.run("--only", "a")[1]] == ["committed"]
 
 
 @pytest.mark.requirement("H32")
@@ -100,13 +100,13 @@ def test_write_access_comes_first(place: Place) -> None:
 
 @pytest.mark.requirement("H21", "H22")
 def test_options_in_the_application_and_in_git(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of files in the path of the source are merged over those that are inline."""
+    """Those of files in the path of the source are merged over the ones that are inline."""
     dry = {"repoURL": place.remote.url, "targetRevision": "main", "path": "apps"}
     place.application("a", drySource={**dry, "directory": {"recurse": True, "exclude": "b/*"}})
 
     def rendered() -> tuple[int, list[int]]:
         code, groups = place.run("--only", "a", "--dry-run")
-        return code, [one["objects"] for group in groups for one in group["applications"]]
+        return code, [item["objects"] for group in groups for item in group["applications"]]
 
     assert rendered() == (0, [1])
     place.remote.commit({"apps/.argocd-source-argocd_a.yaml": "directory: {exclude: ''}\n"})
@@ -133,7 +133,7 @@ def test_what_fails_does_not_hold_back_others(place: Place) -> None:
     place.remote.commit({"apps/a/config.yaml": None})
     code, groups = place.run()
     assert code == 1
-    assert [one["outcome"] for one in groups] == ["failed", "committed"]
+    assert [group["outcome"] for group in groups] == ["failed", "committed"]
     assert "Application a" in groups[0]["reason"]
 
 
@@ -154,12 +154,12 @@ def test_a_dry_run_pushes_nothing(place: Place) -> None:
     place.change(2)
     before = git(place.remote.path, "for-each-ref")
     code, groups = place.run("--dry-run")
-    assert (code, [one["outcome"] for one in groups]) == (0, ["planned", "planned"])
+    assert (code, [group["outcome"] for group in groups]) == (0, ["planned", "planned"])
     assert [groups[0]["applications"][0][key] for key in ("added", "removed", "changed")] == [0, 0, 1]
     assert [line for line in groups[0]["diff"] if " v: " in line] == ["-  v: '1'", "+  v: '2'"]
     place.remote.vanish()
     code, groups = place.run("--offline")
-    assert (code, [one["outcome"] for one in groups]) == (0, ["planned", "planned"])
+    assert (code, [group["outcome"] for group in groups]) == (0, ["planned", "planned"])
     place.remote.return_again()
     assert git(place.remote.path, "for-each-ref") == before
 
@@ -170,8 +170,8 @@ def test_files_for_jobs(place: Place) -> None:
     report, summary = place.folder.parent / "report.json", place.folder.parent / "summary.md"
     code, groups = place.run("--report", str(report), "--report", f"markdown={summary}", "--repo", place.remote.url)
     assert code == 1
-    found = json.loads(report.read_text())
-    assert (found["schema"], found["groups"], found["exit_code"]) == ("hydrate-run", groups, 1)
+    loads = json.loads(report.read_text())
+    assert (loads["schema"], loads["groups"], loads["exit_code"]) == ("hydrate-run", groups, 1)
     lines = summary.read_text().splitlines()
     assert [line.count(" | ") for line in lines] == [4, 0, 4, 4]
     assert "env/dev | committed |" in lines[2]
@@ -188,7 +188,7 @@ def test_applications_of_a_repository(place: Place) -> None:
     def branches(*sources: str) -> list[str]:
         code, out, err = place.call(*words, *sources)
         assert code == 0, err
-        return [one["destination"]["branch"] for one in json.loads(out)["groups"]]
+        return [load["destination"]["branch"] for load in json.loads(out)["groups"]]
 
     assert branches(f"{place.remote.url}:argo") == ["env/dev"]
     assert branches(f"{place.remote.url}@{first}:argo/") == ["env/dev", "env/dev-next"]
@@ -229,18 +229,18 @@ def test_no_applications(place: Place) -> None:
 def test_namespaces_of_destinations(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are inputs of what is rendered, also without another dry commit."""
     kinds = ("v1\nkind: Pod", "rbac.authorization.k8s.io/v1\nkind: ClusterRole")
-    objects = "---\n".join(f"apiVersion: {one}\nmetadata: {{name: r}}\n" for one in kinds)
+    objects = "---\n".join(f"apiVersion: {kind}\nmetadata: {{name: r}}\n" for kind in kinds)
     place.remote.commit({"apps/a/config.yaml": objects})
     place.run("--only", "a")
     file = place.folder / "a.yaml"
     data = yaml.safe_load(file.read_text())
     data["spec"]["destination"] = {"name": "in-cluster", "namespace": "team"}
     file.write_text(yaml.safe_dump(data))
-    assert [one["outcome"] for one in place.run("--only", "a")[1]] == ["noted"]
+    assert [item["outcome"] for item in place.run("--only", "a")[1]] == ["noted"]
     monkeypatch.setenv("COMMODORE_HYDRATE_SET_NAMESPACE", "1")
-    assert [one["outcome"] for one in place.run("--only", "a")[1]] == ["committed"]
+    assert [item["outcome"] for item in place.run("--only", "a")[1]] == ["committed"]
     written = yaml.safe_load_all(git(place.remote.path, "show", "env/dev:a/manifest.yaml"))
-    assert {one["kind"]: one["metadata"].get("namespace") for one in written} == {"Pod": "team", "ClusterRole": None}
+    assert {item["kind"]: item["metadata"].get("namespace") for item in written} == {"Pod": "team", "ClusterRole": None}
 
 
 @pytest.mark.requirement("H34", "H53")
@@ -267,8 +267,8 @@ def test_errors(place: Place, words: list[str], code: int, error: str, monkeypat
         monkeypatch.setenv("COMMODORE_HYDRATE_MESSAGE_TEMPLATE", str(place.folder.parent / "bad"))
     names = {"empty": place.folder.parent / "empty", "apps": place.folder}
     given = [word.format(**names) if word.startswith("{") else word for word in words]
-    found, _, err = place.call("-d", str(place.folder.parent / "work"), "hydrate", *given)
-    assert (found, error in err) == (code, True)
+    result, _, err = place.call("-d", str(place.folder.parent / "work"), "hydrate", *given)
+    assert (result, error in err) == (code, True)
 
 
 @pytest.mark.parametrize(
@@ -296,8 +296,8 @@ def test_options_that_do_not_go_together(place: Place, words: list[str], code: i
         "apps": place.folder,
     }
     command, *given = (word.format(**names) for word in words)
-    found, _, err = place.call("-d", str(place.folder.parent / "work"), "hydrate", command, str(place.folder), *given)
-    assert (found, error in err) == (code, True), err
+    result, _, err = place.call("-d", str(place.folder.parent / "work"), "hydrate", command, str(place.folder), *given)
+    assert (result, error in err) == (code, True), err
 
 
 @pytest.mark.requirement("H23", "H26")
@@ -313,12 +313,12 @@ def test_what_is_said_of_objects(place: Place) -> None:
     assert (code, "CMD-HYD-040" in err) == (4, True)
     code, out, err = place.call(*words, "--secrets", "warn", "--order", "source", "-o", "json")
     assert code == 0
-    assert [one in err for one in ("CMD-HYD-023", "CMD-HYD-041", "CMD-HYD-042")] == [True] * 3
+    assert [item in err for item in ("CMD-HYD-023", "CMD-HYD-041", "CMD-HYD-042")] == [True] * 3
     told = json.loads(out)["groups"][0]["warnings"]
-    assert [one["code"] for one in told] == ["CMD-HYD-042", "CMD-HYD-041", "CMD-HYD-023"]
+    assert [item["code"] for item in told] == ["CMD-HYD-042", "CMD-HYD-041", "CMD-HYD-023"]
     assert "apps/a/.argocd-hydrator.yaml is not read" in err
     written = yaml.safe_load_all(git(place.remote.path, "show", "env/dev:a/manifest.yaml"))
-    assert [one["metadata"]["name"] for one in written] == ["t", "t", "s", 0]
+    assert [item["metadata"]["name"] for item in written] == ["t", "t", "s", 0]
 
 
 def test_what_is_deployed_is_not_stale(place: Place) -> None:
@@ -350,9 +350,9 @@ def test_repositories_that_name_objects_by_sha256(place: Place) -> None:
     remote = Remote(GitWorld(path.parent), path, "main")
     remote.commit({"apps/a/config.yaml": CONFIG.format(name="a", value=1)})
     place.application("a", drySource={"repoURL": remote.url, "targetRevision": "main", "path": "apps/a"})
-    assert [one["outcome"] for one in place.run("--only", "a")[1]] == ["committed"]
-    assert [one["outcome"] for one in place.run("--only", "a")[1]] == ["hydrated"]
-    assert [one["outcome"] for one in place.run("--only", "a", work="elsewhere")[1]] == ["hydrated"]
+    assert [item["outcome"] for item in place.run("--only", "a")[1]] == ["committed"]
+    assert [item["outcome"] for item in place.run("--only", "a")[1]] == ["hydrated"]
+    assert [item["outcome"] for item in place.run("--only", "a", work="elsewhere")[1]] == ["hydrated"]
     told = json.loads(git(path, "show", "env/dev:hydrator.metadata"))
     assert (told["drySha"], len(told["drySha"])) == (remote.sha(), 64)
 
@@ -388,7 +388,7 @@ def test_branches_as_folders(place: Place, tmp_path: Path) -> None:
     assert "CMD-HYD-011" in err
     text = (tree / "groups.json").read_text()
     check_documents(text)
-    groups = {one["branch"]: one for one in json.loads(text)["groups"]}
+    groups = {load["branch"]: load for load in json.loads(text)["groups"]}
     assert groups["env/two"]["error"]
     assert groups["env/dev"]["dry_sha"] == place.remote.sha()
     assert sorted(path.name for path in (tree / "branches" / "env" / "dev" / "a").iterdir()) == [
@@ -399,7 +399,7 @@ def test_branches_as_folders(place: Place, tmp_path: Path) -> None:
 
 @pytest.mark.requirement("H38")
 def test_a_group_that_fails_leaves_the_other_folders_alone(place: Place, tmp_path: Path) -> None:
-    """Also on the same branch; and a source beside a source hydrator counts no more than in Argo CD."""
+    """Also on the same branch; and a source next to a source hydrator counts no more than in Argo CD."""
     checkout, plain, tree = tmp_path / "checkout", tmp_path / "plain", tmp_path / "tree"
     git(tmp_path, "clone", "--quiet", place.remote.url, str(checkout))
     plain.mkdir()
@@ -414,7 +414,7 @@ def test_a_group_that_fails_leaves_the_other_folders_alone(place: Place, tmp_pat
     assert (code, "CMD-HYD-012" in err) == (1, True)
     assert "Application a has both spec.sources and a source hydrator" in err
     assert "remove spec.sources, which is ignored" in err
-    errors = [bool(one["error"]) for one in json.loads((tree / "groups.json").read_text())["groups"]]
+    errors = [bool(load["error"]) for load in json.loads((tree / "groups.json").read_text())["groups"]]
     assert sorted(errors) == [False, True]
     assert (tree / "branches/env/dev/a/manifest.yaml").is_file()
 
@@ -430,8 +430,8 @@ def test_status_and_proof(place: Place) -> None:
     assert place.ask("check")[1]["paths"][0]["answer"] == "same"
     edited = CONFIG.format(name="a", value=9)
     place.remote.commit({"a/manifest.yaml": edited}, branch="env/dev", message="By hand")
-    code, found = place.ask("check")
-    path = found["paths"][0]
+    code, result = place.ask("check")
+    path = result["paths"][0]
     assert (code, path["answer"], path["reason"]) == (1, "different", "the objects differ")
     assert path["changed_by"]
     assert [line for line in path["diff"] if line.startswith(("-  ", "+  "))] == ["-  v: '1'", "+  v: '9'"]
@@ -445,8 +445,8 @@ def test_an_older_commit_by_name(place: Place) -> None:
     first = place.remote.sha()
     place.change(2)
     place.run()
-    assert [one["outcome"] for one in place.run("--dry-sha", first)[1]] == ["superseded", "superseded"]
-    assert [one["outcome"] for one in place.run("--dry-sha", first, "--allow-older")[1]] == ["committed", "noted"]
+    assert [item["outcome"] for item in place.run("--dry-sha", first)[1]] == ["superseded", "superseded"]
+    assert [item["outcome"] for item in place.run("--dry-sha", first, "--allow-older")[1]] == ["committed", "noted"]
     assert place.subjects() == ["Change", "Set 2"]
 
 
@@ -456,14 +456,14 @@ def test_each_dry_commit(place: Place) -> None:
     place.change(2)
     place.change(3)
     code, groups = place.run("--each-commit", "--branch", "env/dev")
-    assert (code, [one["outcome"] for one in groups]) == (0, ["committed", "committed"])
+    assert (code, [group["outcome"] for group in groups]) == (0, ["committed", "committed"])
     assert place.subjects() == ["Set 3", "Set 2", "Change"]
     assert place.run("--each-commit", "--branch", "env/dev")[1][0]["outcome"] == "hydrated"
 
 
 @pytest.mark.requirement("H6", "H7")
 def test_watching(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is committed while it waits is hydrated at the next look; Ctrl-C ends it, and is no failure."""
+    """Anything that is committed while it waits is hydrated at the next look; Ctrl-C ends it, and is not a failure."""
     looks = iter([lambda: place.change(2), lambda: None])
 
     def wait(wakeup: Wakeup, seconds: float) -> None:
@@ -483,7 +483,7 @@ def test_watching(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_watcher_answers(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if nothing can be hydrated yet."""
-    found = []
+    answers = []
 
     def wait(wakeup: Wakeup, seconds: float) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", port)
@@ -491,7 +491,7 @@ def test_a_watcher_answers(tmp_path: Path, call: Call, monkeypatch: pytest.Monke
             connection.request("GET", path)
             answer = connection.getresponse()
             answer.read()
-            found.append(answer.status)
+            answers.append(answer.status)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Wakeup, "wait", wait)
@@ -500,7 +500,7 @@ def test_a_watcher_answers(tmp_path: Path, call: Call, monkeypatch: pytest.Monke
         port = free.getsockname()[1]
     words = ["-d", str(tmp_path / "work"), "hydrate", "run", str(tmp_path), "--watch", "--listen", f":{port}"]
     code, _, err = call(*words)
-    assert (code, found, "CMD-HYD-001" in err) == (0, [200, 503], True)
+    assert (code, answers, "CMD-HYD-001" in err) == (0, [200, 503], True)
 
 
 @pytest.mark.parametrize("signals", [1, 2])
@@ -547,7 +547,7 @@ def test_what_is_not_committed_is_shown_and_never_pushed(place: Place) -> None:
     before = git(place.remote.path, "for-each-ref")
     mapped = f"--repo-map={place.remote.url}={checkout}"
     code, groups = place.run("--dry-run", mapped, "--branch", "env/dev")
-    assert (code, [one["outcome"] for one in groups]) == (0, ["planned"])
+    assert (code, [group["outcome"] for group in groups]) == (0, ["planned"])
     assert [line for line in groups[0]["diff"] if " v: " in line] == ["-  v: '1'", "+  v: draft"]
     place.change(2)
     bundle = place.folder.parent / "bundle"
@@ -599,7 +599,7 @@ def test_application_sets_are_sources(place: Place) -> None:
     }
     (place.folder / "set.yaml").write_text(yaml.safe_dump(data))
     code, groups = place.run("--twice")
-    assert (code, [(one["destination"]["branch"], one["outcome"]) for one in groups]) == (
+    assert (code, [(group["destination"]["branch"], group["outcome"]) for group in groups]) == (
         0, [("env/a", "committed"), ("env/b", "committed")],
     )  # fmt: skip
 
@@ -647,14 +647,14 @@ def test_two_jobs(place: Place) -> None:
     code, _, err = place.call(*words)
     assert (code, "CMD-HYD-018" in err) == (2, True)
     code, out, _ = place.call(*words, "--allow", f"{place.remote.url}=env/*")
-    assert (code, [one["outcome"] for one in json.loads(out)["groups"]]) == (0, ["committed", "committed"])
-    assert [one["outcome"] for one in place.run()[1]] == ["hydrated", "hydrated"]
+    assert (code, [load["outcome"] for load in json.loads(out)["groups"]]) == (0, ["committed", "committed"])
+    assert [item["outcome"] for item in place.run()[1]] == ["hydrated", "hydrated"]
 
 
 @pytest.mark.requirement("H36", "H37")
 def test_the_same_commits_everywhere(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the order of files, the locale, the time zone, the umask and the number of workers: one commit id."""
-    found = set()
+    results = set()
     ways = [("ab", "UTC", 0o022, 1), ("ba", "Asia/Kolkata", 0o077, 3), ("ab", "America/St_Johns", 0o002, 2)]
     for number, (order, zone, umask, jobs) in enumerate(ways):
         out = GitWorld(place.folder.parent / f"out{number}").remote("out")
@@ -672,8 +672,8 @@ def test_the_same_commits_everywhere(place: Place, monkeypatch: pytest.MonkeyPat
         finally:
             os.umask(old)
         assert code == 0
-        found.add(out.sha("env/dev"))
-    assert len(found) == 1
+        results.add(out.sha("env/dev"))
+    assert len(results) == 1
 
 
 def test_a_repository_that_is_gone_does_not_hold_back_others(place: Place) -> None:
@@ -681,7 +681,7 @@ def test_a_repository_that_is_gone_does_not_hold_back_others(place: Place) -> No
     place.application("c", drySource={"repoURL": gone.url, "path": "x"})
     gone.vanish()
     code, groups = place.run()
-    assert (code, [one["outcome"] for one in groups]) == (3, ["committed", "committed"])
+    assert (code, [group["outcome"] for group in groups]) == (3, ["committed", "committed"])
 
 
 def test_repositories_are_pushed_to_at_the_same_time(place: Place) -> None:
@@ -690,10 +690,10 @@ def test_repositories_are_pushed_to_at_the_same_time(place: Place) -> None:
         os.mkfifo(place.folder.parent / name)
         out = GitWorld(place.folder.parent / f"out-{name}").remote("out")
         place.application(name, syncSource={"repoURL": out.url, "targetBranch": f"env/{name}", "path": name})
-        mine, others = (place.folder.parent / one for one in (name, other))
+        mine, others = (place.folder.parent / item for item in (name, other))
         out.hook("pre-receive", f"(echo > {mine}) & timeout 60 cat {others} || exit 1; wait")
     code, groups = place.run()
-    assert (code, [one["outcome"] for one in groups]) == (0, ["committed", "committed"])
+    assert (code, [group["outcome"] for group in groups]) == (0, ["committed", "committed"])
 
 
 def test_nothing_new_asks_once_and_writes_nothing(place: Place) -> None:
@@ -704,7 +704,7 @@ def test_nothing_new_asks_once_and_writes_nothing(place: Place) -> None:
         place.run()
         before = git(place.remote.path, "for-each-ref")
         server.asked.clear()
-        assert {one["outcome"] for one in place.run()[1]} == {"hydrated"}
+        assert {item["outcome"] for item in place.run()[1]} == {"hydrated"}
         assert [path.rpartition("/")[2] for method, path in server.asked if method == "GET"] == [
             "refs?service=git-upload-pack"
         ]
@@ -769,19 +769,19 @@ def test_a_chart_and_its_values_in_two_repositories(place: Place) -> None:
 
     def values() -> dict[str, str]:
         shown = yaml.safe_load_all(git(place.remote.path, "show", "env/dev:shop/manifest.yaml"))
-        return {one["metadata"]["name"]: one["data"]["v"] for one in shown}
+        return {item["metadata"]["name"]: item["data"]["v"] for item in shown}
 
-    assert [one["outcome"] for one in place.run()[1]] == ["committed"]
+    assert [item["outcome"] for item in place.run()[1]] == ["committed"]
     assert values() == {"x": "one", "plain": "1", "a": "1"}
     told = json.loads(git(place.remote.path, "show", "env/dev:shop/hydrator.metadata"))
     assert (told["drySha"], "commands" in told, list(told["tools"])) == (first, False, ["helm"])
     sources = [{"repoURL": charts.url, "path": "chart", "sha": charts.sha()}]
     assert told["additionalSources"] == [*sources, {"repoURL": place.remote.url, "path": "apps/a", "sha": first}]
-    assert [one["outcome"] for one in place.run()[1]] == ["hydrated"]
+    assert [item["outcome"] for item in place.run()[1]] == ["hydrated"]
 
     charts.commit({"chart/templates/x.yaml": CONFIG.format(name="x", value="new {{ .Values.v }}")})
     assert place.ask("check")[1]["paths"][0]["answer"] == "same"
-    assert [one["outcome"] for one in place.run()[1]] == ["committed"]
+    assert [item["outcome"] for item in place.run()[1]] == ["committed"]
     assert values()["x"] == "new one"
     head = git(place.remote.path, "rev-parse", "env/dev^").strip()
     assert place.ask("check", "--commit", head)[1]["paths"][0]["answer"] == "same"
@@ -790,5 +790,5 @@ def test_a_chart_and_its_values_in_two_repositories(place: Place) -> None:
 def test_what_fails_leaves_no_branch_behind(place: Place) -> None:
     """No empty branch to begin with is pushed before all is rendered."""
     place.remote.commit({"apps/b/config.yaml": None})
-    assert [one["outcome"] for one in place.run("--branch", "env/dev-next")[1]] == ["failed"]
+    assert [item["outcome"] for item in place.run("--branch", "env/dev-next")[1]] == ["failed"]
     assert git(place.remote.path, "for-each-ref", "--format=%(refname)") == "refs/heads/main"

@@ -1,4 +1,4 @@
-"""The commands in a README give the manifests beside it."""
+"""The commands in a README give the manifests next to it."""
 
 from __future__ import annotations
 
@@ -95,4 +95,4 @@ def test_the_commands_of_a_readme_give_its_manifests(place: Place, tmp_path: Pat
 
 def by_name(parts: tuple[str, str, str]) -> list[Any]:
     """Objects of a stream, sorted; what git says before them is not part of it."""
-    return sorted(filter(None, yaml.safe_load_all("".join(parts[1:]))), key=lambda one: str(one["metadata"]))
+    return sorted(filter(None, yaml.safe_load_all("".join(parts[1:]))), key=lambda item: str(item["metadata"]))

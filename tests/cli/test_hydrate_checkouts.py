@@ -50,7 +50,7 @@ def test_a_checkout_stays_clean(place: Place, checkout: Path) -> None:
 
 
 def test_filters_of_a_checkout_do_not_run(place: Place, checkout: Path) -> None:
-    """Somebody else may have written its configuration. What a filter changes is no edit."""
+    """Somebody else may have written its configuration. What a filter changes is not an edit."""
     mark = checkout.parent / "mark"
     git(checkout, "config", "filter.evil.clean", f"touch {mark}; cat")
     git(checkout, "config", "core.fsmonitor", f"touch {mark}; false")

@@ -1,4 +1,4 @@
-"""What is read of sources beside Applications, and Applications that are not what their authors meant."""
+"""Anything that is read of sources next to Applications, and Applications that are not what their authors meant."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def config_map(**data: str) -> str:
 
 @pytest.mark.requirement("H28")
 def test_the_installation_of_the_sources_counts(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As an AppProject beside the Applications does; a file that is named counts more."""
+    """As an AppProject next to the Applications does; a file that is named counts more."""
     monkeypatch.delenv("GIT_AUTHOR_NAME")
     monkeypatch.delenv("GIT_AUTHOR_EMAIL")
     (place.folder / "argo.yaml").write_text(config_map(**SETTINGS))
@@ -105,11 +105,11 @@ def test_errors_name_the_lines_of_fields(place: Place) -> None:
     both = place.call(*words)[2]
     assert ("CMD-HYD-006" in both, "CMD-HYD-002" in both) == (True, True)
     (place.folder / "b.yaml").unlink()
-    assert [line.rpartition(":")[2] for line in err.splitlines() if "  at " in line] == [str(one) for one in starts]
+    assert [line.rpartition(":")[2] for line in err.splitlines() if "  at " in line] == [str(start) for start in starts]
     (place.folder / "a.yaml").write_text(stream.replace("path: a", "path: a/../b"))
     code, _, err = place.call(*words)
     paths = [number for number, line in enumerate(lines, 1) if line == "      path: a"]
-    assert [line.rpartition(":")[2] for line in err.splitlines() if "  at " in line] == [str(one) for one in paths]
+    assert [line.rpartition(":")[2] for line in err.splitlines() if "  at " in line] == [str(path) for path in paths]
     assert (code, "has a part '..'" in err) == (4, True)
 
 

@@ -1,4 +1,4 @@
-"""What stands on hydrated branches and is not of their Applications: it is neither lost nor kept in silence."""
+"""Files on hydrated branches that are not of their Applications are neither lost nor kept in silence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def codes(said: str) -> list[str]:
 
 
 def outcomes(groups: list[dict[str, Any]]) -> dict[str, str]:
-    return {one["destination"]["branch"]: one["outcome"] for one in groups}
+    return {group["destination"]["branch"]: group["outcome"] for group in groups}
 
 
 def only_dev(place: Place, *names: str) -> None:
@@ -32,8 +32,8 @@ def test_a_staged_branch_that_comes_later_is_made(place: Place) -> None:
     place.run()
     for name in "ab":
         place.application(name, hydrateTo={"targetBranch": "env/dev-next"})
-    code, found = place.ask("plan", "--check")
-    assert (code, outcomes(found["groups"])) == (1, {"env/dev-next": "render"})
+    code, result = place.ask("plan", "--check")
+    assert (code, outcomes(result["groups"])) == (1, {"env/dev-next": "render"})
     code, (group,) = place.run("--dry-run")
     assert (code, group["outcome"], group["reason"]) == (0, "planned", "the branch would be created")
     code, (group,) = place.run()
@@ -62,13 +62,13 @@ def test_stale_paths_are_said_at_each_run_and_removed_when_that_is_wanted(place:
     (place.folder / "b.yaml").unlink()
     for _ in range(3):
         code, (group,) = place.run()
-        assert (code, [one["code"] for one in group["warnings"]], group["stale"]) == (0, ["CMD-HYD-030"], ["b"])
+        assert (code, [item["code"] for item in group["warnings"]], group["stale"]) == (0, ["CMD-HYD-030"], ["b"])
     assert group["outcome"] == "hydrated"
-    code, found = place.ask("plan", "--check")
-    assert (code, found["groups"][0]["stale"]) == (1, ["b"])
+    code, result = place.ask("plan", "--check")
+    assert (code, result["groups"][0]["stale"]) == (1, ["b"])
     assert place.ask("plan", "--check", "--removed", "keep")[0] == 0
-    code, found = place.ask("plan", "--check", "--removed", "delete")
-    assert (code, found["groups"][0]["outcome"]) == (1, "remove")
+    code, result = place.ask("plan", "--check", "--removed", "delete")
+    assert (code, result["groups"][0]["outcome"]) == (1, "remove")
     code, (group,) = place.run("--removed", "delete")
     assert (code, group["outcome"], group["removed"]) == (0, "committed", ["b"])
     assert "b/manifest.yaml" not in git(place.remote.path, "ls-tree", "-r", "--name-only", "env/dev")
@@ -84,17 +84,20 @@ def test_a_branch_without_applications_is_named(place: Place) -> None:
     place.remote.start_branch("feature", "env/dev")
     for name in "ab":
         place.application(name, branch="env/other")
-    code, found = place.ask("plan", "--check")
-    assert (code, outcomes(found["groups"])) == (1, {"env/other": "render", "env/dev": "abandoned"})
+    code, result = place.ask("plan", "--check")
+    assert (code, outcomes(result["groups"])) == (1, {"env/other": "render", "env/dev": "abandoned"})
     code, groups = place.run()
     assert (code, outcomes(groups)) == (1, {"env/other": "committed", "env/dev": "failed"})
     assert groups[1]["error"]["code"] == "CMD-HYD-049"
-    assert [one["name"] for one in groups[1]["applications"]] == ["a", "b"]
-    _, found = place.ask("status")
-    assert [(one["branch"], one["stale"]) for one in found["branches"]] == [("env/other", []), ("env/dev", ["a", "b"])]
-    code, found = place.ask("check")
-    assert (code, found["partial"]) == (1, True)
-    assert [(one["branch"], one["answer"]) for one in found["paths"]] == [
+    assert [group["name"] for group in groups[1]["applications"]] == ["a", "b"]
+    _, result = place.ask("status")
+    assert [(item["branch"], item["stale"]) for item in result["branches"]] == [
+        ("env/other", []),
+        ("env/dev", ["a", "b"]),
+    ]
+    code, result = place.ask("check")
+    assert (code, result["partial"]) == (1, True)
+    assert [(item["branch"], item["answer"]) for item in result["paths"]] == [
         ("env/other", "same"), ("env/other", "same"), ("env/dev", "cannot"), ("env/dev", "cannot"),
     ]  # fmt: skip
     assert place.ask("check", "--allow-unknown")[0] == 0
@@ -123,8 +126,8 @@ def test_branches_may_have_one_commit(place: Place, monkeypatch: pytest.MonkeyPa
     code, groups = place.run()
     assert (code, outcomes(groups)) == (1, {"env/other": "committed", "env/dev": "failed"})
     assert place.remote.sha("env/other") == place.remote.sha("env/dev")
-    _, found = place.ask("status")
-    assert [one["branch"] for one in found["branches"]] == ["env/other", "env/dev"]
+    _, result = place.ask("status")
+    assert [item["branch"] for item in result["branches"]] == ["env/other", "env/dev"]
 
 
 @pytest.mark.requirement("H40", "H41")
@@ -132,8 +135,8 @@ def test_edits_of_others_are_neither_overwritten_nor_kept_in_silence(place: Plac
     only_dev(place, "a", "b")
     place.run()
     edit = place.remote.commit({"a/manifest.yaml": EDITED}, branch="env/dev", message="Hotfix")
-    code, found = place.ask("plan", "--check")
-    assert (code, found["groups"][0]["edited"]) == (1, {"a": f"{edit[:7]} by Tess Ter"})
+    code, result = place.ask("plan", "--check")
+    assert (code, result["groups"][0]["edited"]) == (1, {"a": f"{edit[:7]} by Tess Ter"})
     assert place.ask("status")[1]["branches"][0]["edited"] == {"a": f"{edit[:7]} by Tess Ter"}
     for number in (None, 2):
         if number:
@@ -144,14 +147,14 @@ def test_edits_of_others_are_neither_overwritten_nor_kept_in_silence(place: Plac
     for again in ("committed", "hydrated"):
         code, (group,) = place.run("--edited", "keep")
         assert (code, group["outcome"]) == (0, again)
-        assert [one["code"] for one in group["warnings"]] == ["CMD-HYD-048"]
+        assert [item["code"] for item in group["warnings"]] == ["CMD-HYD-048"]
     assert git(place.remote.path, "show", "env/dev:a/manifest.yaml") == EDITED.strip()
     assert "v: '3'" in git(place.remote.path, "show", "env/dev:b/manifest.yaml")
     assert place.ask("plan", "--check", "--edited", "keep")[0] == 0
     assert place.run()[0] == 4, "what was kept once is not overwritten later"
     code, (group,) = place.run("--edited", "overwrite")
     assert (code, group["outcome"], group["changed"]) == (0, "committed", ["a"])
-    assert [one["code"] for one in group["warnings"]] == ["CMD-HYD-032"]
+    assert [item["code"] for item in group["warnings"]] == ["CMD-HYD-032"]
     assert place.ask("plan", "--check")[0] == 0
 
 
@@ -215,10 +218,10 @@ def test_an_old_commit_is_checked_with_its_options(place: Place) -> None:
         place.application("a", drySource={**dry, "helm": {"parameters": [{"name": "v", "value": value}]}})
         commits.append(place.run()[1][0]["commit"])
     for commit in commits:
-        code, found = place.ask("check", "--commit", commit)
-        assert (code, [one["answer"] for one in found["paths"]]) == (0, ["same"])
-    _, found = place.ask("plan")
-    assert found["groups"][0]["outcome"] == "hydrated"
+        code, result = place.ask("check", "--commit", commit)
+        assert (code, [item["answer"] for item in result["paths"]]) == (0, ["same"])
+    _, result = place.ask("plan")
+    assert result["groups"][0]["outcome"] == "hydrated"
 
 
 @pytest.mark.requirement("H52")
@@ -235,18 +238,18 @@ def test_metadata_without_options_make_no_false_alarm(place: Place) -> None:
     del metadata["drySource"]["options"]
     old = place.remote.commit({"a/hydrator.metadata": json.dumps(metadata)}, branch="env/dev")
     place.application("a", drySource={**dry, "helm": {"parameters": [{"name": "v", "value": "second"}]}})
-    code, found = place.ask("check", "--commit", old)
-    assert (code, found["paths"][0]["answer"]) == (1, "cannot")
-    assert found["paths"][0]["reason"].startswith("options have changed")
+    code, result = place.ask("check", "--commit", old)
+    assert (code, result["paths"][0]["answer"]) == (1, "cannot")
+    assert result["paths"][0]["reason"].startswith("options have changed")
 
 
 @pytest.mark.requirement("H52")
 def test_what_is_not_hydrated_yet_cannot_be_checked(place: Place) -> None:
     """Green would mean that branches are what their Applications say."""
     for hydrated in ([], ["a"]):
-        code, found = place.ask("check")
-        answers = {one["path"]: one["answer"] for one in found["paths"]}
-        assert (code, found["partial"]) == (1, True)
+        code, result = place.ask("check")
+        answers = {item["path"]: item["answer"] for item in result["paths"]}
+        assert (code, result["partial"]) == (1, True)
         assert answers == {path: "same" if path in hydrated else "cannot" for path in "ab"}
         place.run("--only", "a")
 

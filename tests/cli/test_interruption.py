@@ -175,7 +175,7 @@ def test_sigterm_is_not_lost_in_the_background() -> None:
 
 
 def test_an_interruption_at_the_very_end_changes_nothing() -> None:
-    """What was asked for is done; only the process is still there."""
+    """Anything that was asked for is done; only the process is still there."""
     done = program("late", signal.SIGINT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "left\n", "")
 

@@ -181,7 +181,7 @@ def test_what_was_compiled(call: Call, compiled: str) -> None:
 
 
 def test_how_the_clusters_of_values_files_differ(call: Call, tmp_path: Path) -> None:
-    """Whether they differ or not, the answer is no failure."""
+    """Equal or different: the answer is not a failure."""
     (tmp_path / "w.yml").write_text("parameters: {facts: {cloud: one, region: r}, extra: [1]}")
     assert call("-q", "inventory", "show", "g", "t", "-f", "v.yml", "--diff-values", "v.yml", "-f", "w.yml")[0] == 0
     words = ["inventory", "show", "g", "-f", "v.yml", "--diff-values", "w.yml"]
@@ -193,8 +193,8 @@ def test_how_the_clusters_of_values_files_differ(call: Call, tmp_path: Path) -> 
     ]
     code, text, said = call(*words)
     assert (code, text.splitlines(), said) == (0, shown, "3 parameters differ: 1 added, 2 changed\n")
-    found = json.loads(call(*words, "-o", "json")[1])["differences"]
-    assert found[1] == {
+    load = json.loads(call(*words, "-o", "json")[1])["differences"]
+    assert load[1] == {
         "path": "extra",
         "change": "added",
         "right": [1],
@@ -208,7 +208,7 @@ def test_how_the_clusters_of_values_files_differ(call: Call, tmp_path: Path) -> 
 
 
 def test_how_compiled_clusters_differ(call: Call, compiled: str, tmp_path: Path) -> None:
-    """What only tells where and as what they were rendered is left out."""
+    """Anything that only tells where and as what they were rendered is left out."""
     cluster(tmp_path / "other", {"nfs": "nfs"}, {"nfs": {"nfs": {"size": 3}}}, {"more": "${_instance}"})
     words = ["-d", compiled, "inventory", "show", "--diff-dir", "other", "-o", "json"]
     assert json.loads(call(*words)[1])["differences"] == [
@@ -217,7 +217,7 @@ def test_how_compiled_clusters_differ(call: Call, compiled: str, tmp_path: Path)
         {"path": "nfs_two", "change": "removed", "left": {"size": 2}},
     ]
     shown = json.loads(call(*words, "--instance", "nfs")[1])["differences"]
-    assert [one["path"] for one in shown] == ["more", "nfs.size", "nfs_two"]
+    assert [item["path"] for item in shown] == ["more", "nfs.size", "nfs_two"]
     assert call(*words, "--instance", "nfs-two")[0] == 1
     assert json.loads(call("inventory", "show", "g", "--diff-dir", compiled, "-o", "json")[1])["differences"]
 

@@ -78,13 +78,13 @@ def test_the_target_is_chosen_by_the_path(explain: Call) -> None:
 
 def test_as_json(explain: Call, compiled: Path) -> None:
     code, out, err = explain("nfs.server", "-o", "json")
-    found = json.loads(out)
+    loads = json.loads(out)
     assert (code, err) == (0, "")
-    assert (found["path"], found["value"], found["complete"]) == ("nfs.server", "h", True)
-    (one,) = found["chain"]
-    assert (one["source"]["name"], one["source"]["line"], one["value"]) == ("defaults.nfs", 6, "${other:host}")
-    assert one["source"]["file"] == str(compiled / "dependencies" / "nfs" / "class" / "defaults.yml")
-    assert one["references"][0]["explanation"]["value"] == "h"
+    assert (loads["path"], loads["value"], loads["complete"]) == ("nfs.server", "h", True)
+    (item,) = loads["chain"]
+    assert (item["source"]["name"], item["source"]["line"], item["value"]) == ("defaults.nfs", 6, "${other:host}")
+    assert item["source"]["file"] == str(compiled / "dependencies" / "nfs" / "class" / "defaults.yml")
+    assert item["references"][0]["explanation"]["value"] == "h"
 
 
 def test_a_misspelt_parameter(explain: Call) -> None:
@@ -150,7 +150,7 @@ def test_folders_of_configuration(call: Call, tmp_path: Path) -> None:
 
 
 def test_a_chain_that_is_not_the_whole_truth(explain: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The self check is told, and the value stays the rendered one."""
+    """The self check is reported, and the value stays the rendered one."""
     monkeypatch.setattr("commodore.core.inventory.explain.explaining.agrees", lambda _: False)
     code, out, err = explain("nfs.path")
     assert code == 0
@@ -173,7 +173,7 @@ def offered(typed: str, folder: Path) -> list[str]:
 
 
 def test_parameters_are_completed_key_by_key(compiled: Path) -> None:
-    """Of the last compile. A key that would need quotes is left out, and nothing is said when there is no compile."""
+    """Of the last compile. A key that would need quotes is left out, and nothing is said without a compile."""
     assert offered("nfs", compiled) == ["nfs", "nfs.", "nfs_archive", "nfs_archive."]
     assert offered("nfs.p", compiled) == ["nfs.path", "nfs.pool"]
     assert offered("other.", compiled) == ["other.host"]

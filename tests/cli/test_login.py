@@ -241,7 +241,7 @@ def test_completion_neither_logs_in_nor_renews(api: OidcProvider) -> None:
         token_cache().parent.mkdir(exist_ok=True)
         token_cache().write_text(json.dumps({api.url: entry}))
         assert offered(complete("commodore catalog compile c")) == ([] if changed else ["c-one"])
-        assert [one.path for one in api.requests] == ([] if changed else ["/clusters/"])
+        assert [request.path for request in api.requests] == ([] if changed else ["/clusters/"])
 
 
 def program(arguments: list[str], **environment: str) -> subprocess.Popen[str]:

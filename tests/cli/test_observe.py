@@ -51,8 +51,8 @@ def given(tmp_path: Path) -> Callable[..., str]:
 
 
 def decisions(shown: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(shown)["decisions"]
-    return found
+    load: list[dict[str, Any]] = json.loads(shown)["decisions"]
+    return load
 
 
 def test_a_decision_as_json(call: Call, given: Callable[..., str]) -> None:
@@ -152,7 +152,7 @@ def test_options_reach_the_planner(call: Call, given: Callable[..., str], tmp_pa
     ]
     for flags, objects, reason in table:
         _, out, err = call("observe", "plan", given(*objects), "-o", "json", "--at", NOW, *flags)
-        assert ([one["reason"] for one in decisions(out)], flags) == ([reason], flags), err
+        assert ([decision["reason"] for decision in decisions(out)], flags) == ([reason], flags), err
 
 
 def test_scope(call: Call, given: Callable[..., str]) -> None:
@@ -163,7 +163,7 @@ def test_scope(call: Call, given: Callable[..., str]) -> None:
 
     def stages(*flags: str) -> list[str]:
         _, out, _ = call("observe", "plan", given(*objects), "-o", "json", *flags)
-        return [one["stage"] for one in decisions(out)]
+        return [decision["stage"] for decision in decisions(out)]
 
     assert stages() == ["shop/prod", "spare/prod"]
     assert stages("-n", "shop,nosuch") == ["shop/prod"]
@@ -196,13 +196,13 @@ def test_values_that_cannot_be_read(call: Call, given: Callable[..., str], flags
 def test_a_malformed_annotation_is_told_and_does_not_fail(call: Call, given: Callable[..., str]) -> None:
     code, out, err = call("observe", "plan", given(*drifted(application(stage="shop:prod,shop"))), "-o", "json")
     assert code == 0
-    assert [one["stage"] for one in decisions(out)] == ["shop/prod"]
+    assert [decision["stage"] for decision in decisions(out)] == ["shop/prod"]
     assert "has an invalid entry 'shop' [CMD-OBS-004]" in err
     assert "AuthorizedStageInvalid" in err
 
 
 def test_findings(call: Call, given: Callable[..., str]) -> None:
-    """What cannot be read or is there twice is told, the rest is decided, and the exit code is 1."""
+    """Anything that cannot be read or is there twice is reported, the rest is decided, and the exit code is 1."""
     twice = drifted()
     code, out, err = call("observe", "plan", given(*twice, stage(steps=())), "-o", "json", "--at", NOW)
     assert (code, decisions(out)[0]["reason"]) == (1, "Promote")
@@ -250,14 +250,14 @@ def test_folders_streams_and_lists_of_one_kind(call: Call, tmp_path: Path, monke
     (folder / "deep" / "a.yaml").write_text(yaml.safe_dump_all(objects[:2]), encoding="utf-8")
     (folder / "notes.txt").write_text("- no object", encoding="utf-8")
     freights = {"apiVersion": "kargo.akuity.io/v1alpha1", "kind": "FreightList", "items": []}
-    for one in objects[3:]:
-        freights["items"].append({key: value for key, value in one.items() if key not in ("apiVersion", "kind")})  # type: ignore[attr-defined]
+    for item in objects[3:]:
+        freights["items"].append({key: value for key, value in item.items() if key not in ("apiVersion", "kind")})  # type: ignore[attr-defined]
     (folder / "b.json").write_text(json.dumps(freights), encoding="utf-8")
     stdin = io.BytesIO(yaml.safe_dump(objects[2]).encode())
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=stdin))
     code, out, err = call("observe", "plan", str(folder), str(folder / "b.json"), "-", "-o", "json", "--at", NOW)
     assert (code, err) == (0, "")
-    assert [one["reason"] for one in decisions(out)] == ["Promote"]
+    assert [decision["reason"] for decision in decisions(out)] == ["Promote"]
 
 
 def test_a_soak_ends_at_a_time(call: Call, given: Callable[..., str]) -> None:
@@ -295,9 +295,9 @@ class Checkout:
         (folder / "app.json").write_text(app("web", "web"), encoding="utf-8")
         git(folder, "init", "-q", "-b", "main")
         git(folder, "remote", "add", "origin", "https://git.example.com/team/shop.git")
-        found = cls(folder)
-        found.deploys(f"{REPOSITORY}:2")
-        return found
+        result = cls(folder)
+        result.deploys(f"{REPOSITORY}:2")
+        return result
 
     def deploys(self, image: str) -> None:
         (self.folder / "web" / "web.json").write_text(deployment(image), encoding="utf-8")
@@ -310,9 +310,9 @@ class Checkout:
 
     def synced(self, name: str = "web", **changes: Any) -> Object:
         """The Application as the cluster has it, without Pods."""
-        one = application(name, images=[], **changes)
-        one["status"]["sync"]["revision"] = self.commit
-        return one
+        item = application(name, images=[], **changes)
+        item["status"]["sync"]["revision"] = self.commit
+        return item
 
 
 @pytest.fixture
@@ -368,7 +368,7 @@ def test_only_what_is_synced_counts_as_rendered(checkout: Checkout, rendered: Ca
 
 
 def test_what_cannot_be_rendered_blocks_its_stage(checkout: Checkout, rendered: Callable[..., dict[str, Any]]) -> None:
-    """Nothing is guessed of an Application that the repository lacks, or that is broken, beside others."""
+    """Nothing is guessed of an Application that the repository lacks, or that is broken, next to others."""
     decision = rendered(checkout.synced(), checkout.synced("other"))
     assert (decision["reason"], decision["promotion"]) == ("ImagesUnknown", None)
     assert decision["message"].endswith("argocd/other: the repository defines no such Application")
@@ -400,7 +400,7 @@ def test_a_source_elsewhere_counts_if_it_is_pinned_to_what_is_synced(
 def test_what_is_rendered_with_a_doubt_is_not_known(
     checkout: Checkout, rendered: Callable[..., dict[str, Any]]
 ) -> None:
-    """What `argocd render --strict` makes an error of."""
+    """Everything that `argocd render --strict` makes an error of."""
     variable = {"name": "more", "value": "$NOSUCH"}
     source = {"repoURL": URL, "path": "web", "directory": {"jsonnet": {"extVars": [variable]}}}
     (checkout.folder / "app.json").write_text(app("web", "web", source=source), encoding="utf-8")

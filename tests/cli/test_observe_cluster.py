@@ -1,4 +1,4 @@
-"""`commodore observe plan`, `once` and `run` beside an API server on loopback."""
+"""`commodore observe plan`, `once` and `run` against an API server on loopback."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cluster(tmp_path: Path) -> Iterator[Running]:
 
 
 def reasons(shown: str) -> list[str]:
-    return [one["reason"] for one in json.loads(shown)["decisions"]]
+    return [load["reason"] for load in json.loads(shown)["decisions"]]
 
 
 def test_a_plan_of_a_cluster(call: Call, cluster: Running) -> None:
@@ -172,14 +172,14 @@ def test_run(cluster: Running, run: Callable[..., subprocess.Popen[str]]) -> Non
 
     wait_until(counted)
     cluster.api.run_kargo()
-    wait_until(lambda: any(one["reason"] == "PromotionCreated" for one in cluster.api.all("events")))
+    wait_until(lambda: any(item["reason"] == "PromotionCreated" for item in cluster.api.all("events")))
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0
     lines = [json.loads(line) for line in err.splitlines()]
     told = [line["reason"] for line in lines if line.get("stage") == "shop/prod"]
     assert "Promote" in told
-    assert all(one != other for one, other in itertools.pairwise(told))
+    assert all(value != other for value, other in itertools.pairwise(told))
     (lease,) = cluster.api.all("leases")
     assert lease["spec"]["holderIdentity"] == ""
 
@@ -190,7 +190,7 @@ def test_run_without_pages(cluster: Running, run: Callable[..., subprocess.Popen
     process = run(f"--metrics-addr={address}", f"--health-probe-bind-address={address}")
     wait_until(lambda: cluster.api.all("promotions"))
     descriptors = Path(f"/proc/{process.pid}/fd").iterdir()
-    sockets = {os.readlink(one).removeprefix("socket:[").removesuffix("]") for one in descriptors}
+    sockets = {os.readlink(descriptor).removeprefix("socket:[").removesuffix("]") for descriptor in descriptors}
     rows = [line.split() for kind in ("tcp", "tcp6") for line in Path(f"/proc/net/{kind}").read_text().splitlines()]
     assert [row[1] for row in rows if row[3] == "0A" and row[9] in sockets] == []  # 0A: listens
 

@@ -33,9 +33,9 @@ def world(tmp_path: Path) -> ClusterWorld:
 def spans(file: Path) -> list[dict[str, Any]]:
     events = json.loads(file.read_text())["traceEvents"]
     assert {event["ph"] for event in events} == {"M", "X"}
-    found = [event for event in events if event["ph"] == "X"]
-    assert_nested(found)
-    return found
+    results = [event for event in events if event["ph"] == "X"]
+    assert_nested(results)
+    return results
 
 
 def names(file: Path, kind: str) -> list[str]:
@@ -56,8 +56,8 @@ def test_the_trace_of_a_catalog(world: ClusterWorld, tmp_path: Path) -> None:
     assert not [span for span in spans(trace) if span["args"].get("unfinished")]
     (told,) = (event for event in result.events if event["event"] == "Profiled")
     assert (told["file"], told["instances"]) == (str(trace), 2)
-    assert {one["instance"] for one in told["slowest"]} == {"app", "other"}
-    assert all(one["total"] >= one["render"] > 0 for one in told["slowest"])
+    assert {item["instance"] for item in told["slowest"]} == {"app", "other"}
+    assert all(item["total"] >= item["render"] > 0 for item in told["slowest"])
 
 
 def test_a_run_without_the_option_tells_nothing_more(world: ClusterWorld) -> None:

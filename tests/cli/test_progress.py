@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on."""
+"""Everything that a person sees while a run goes on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Screen(io.StringIO):
 
     @property
     def text(self) -> str:
-        """What was written, without colours and moves of the cursor."""
+        """Anything that was written, without colours and moves of the cursor."""
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.getvalue())
 
 
@@ -139,15 +139,15 @@ def compiled(cluster: str, state: str, code: str = "") -> ClusterEnded:
 
 @pytest.mark.requirement("FC12")
 def test_a_wave_tells_what_became_of_its_clusters_and_which_are_at_work(screen: Screen) -> None:
-    """Those that are published were counted before; what the last run took says how long it is."""
+    """The ones that are published were counted before; what the last run took says how long it is."""
     events: list[Event] = [WaveBegun("canary", 4, expected=4000.0)]
     events += [ClusterBegun(name, "canary") for name in ("c-1", "c-2", "c-3")]
     events += [InCluster(name, StageStarted("fetching components")) for name in ("c-1", "c-2", "c-3")]
     events += [InCluster("c-3", begun("compile", "argocd")), compiled("c-1", "changed")]
     events += [compiled("c-2", "failed", "CMD-INV-001"), InCluster("c-3", StageStarted("compiling", 2))]
     events += [ClusterBegun("c-1", "canary", publishing=True), compiled("c-1", "pushed")]
-    one, two = drawn(screen, [*events, ClusterBegun("c-4", "canary")])
-    assert re.search(r"Wave canary: 1 failed, 1 pushed, [0-9.]+ a minute, about 33 min left", one)
+    item, two = drawn(screen, [*events, ClusterBegun("c-4", "canary")])
+    assert re.search(r"Wave canary: 1 failed, 1 pushed, [0-9.]+ a minute, about 33 min left", item)
     assert re.fullmatch(r"  c-3 compiling \d+ s, c-4 \d+ s", two)
     over = [compiled("c-3", "unchanged"), compiled("c-4", "unchanged"), WaveEnded("canary", "failed")]
     assert drawn(Screen(), [*events, ClusterBegun("c-4", "canary"), *over]) == []

@@ -86,9 +86,9 @@ KNOWN = {" ".join(known.words): known.command for known in commands()}
 
 @pytest.mark.parametrize("command", TABLE)
 def test_options(command: str) -> None:
-    found = {parameter.name: parameter for parameter in KNOWN[command].params}
+    options = {parameter.name: parameter for parameter in KNOWN[command].params}
     for name, flags, variable, default in TABLE[command]:
-        option = found[name]
+        option = options[name]
         assert isinstance(option, click.Option)
         assert sorted([*option.opts, *option.secondary_opts]) == sorted(flags), name
         assert list(option.envvar or []) == ([variable] if variable else []), name

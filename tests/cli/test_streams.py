@@ -77,7 +77,7 @@ def test_a_closed_output(command: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_reader_that_is_gone(command: str, folder: Path) -> None:
-    """`commodore … | head` is no mistake of anybody."""
+    """`commodore … | head` is not a mistake of anybody."""
     read, write = os.pipe()
     os.close(read)
     try:

@@ -36,8 +36,8 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("sh", "sleep"):
-        found = next(Path(place, name) for place in ("/bin", "/usr/bin") if Path(place, name).exists())
-        (folder / name).symlink_to(found)
+        result = next(Path(place, name) for place in ("/bin", "/usr/bin") if Path(place, name).exists())
+        (folder / name).symlink_to(result)
     monkeypatch.setenv("PATH", str(folder))
     return folder
 
@@ -123,12 +123,12 @@ def test_options_that_do_not_go_together(words: tuple[str, ...], call: Call) -> 
 
 def test_installing_what_is_missing(call: Call, server: ReleaseServer, bare: Path) -> None:
     """Tools that are found are named and stay; `--version` would mean several tools."""
-    found = put(bare, "helm", "4.0.0")
+    result = put(bare, "helm", "4.0.0")
     server.publish("kustomize", "9.0.0")
     code, _, err = call("tool", "install", "--missing", "--latest", "--version", "")
     assert code == 0
     lines = err.splitlines()
-    assert f"helm is found: {found}" in lines
+    assert f"helm is found: {result}" in lines
     assert f"Installed kustomize 9.0.0 as {managed_folder() / 'kustomize'}" in lines
     code, _, err = call("tool", "install", "--missing", "--version", "1.0.0")
     assert code == 0
@@ -389,7 +389,7 @@ def test_tools_of_a_version_of_argo_cd(call: Call, server: ReleaseServer, bare: 
     for version in ("3.4", "3.5"):
         code, out, _ = call("argocd", "version", "--argocd-version", version, "-o", "json")
         assert code == 0
-        data[version] = {one["name"]: one for one in json.loads(out)["tools"]}
+        data[version] = {load["name"]: load for load in json.loads(out)["tools"]}
     assert data["3.4"]["helm"] == {
         "name": "helm",
         "version": "3.19.4",

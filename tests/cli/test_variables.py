@@ -1,4 +1,4 @@
-"""Variables of the environment that set options, and those that set none."""
+"""Variables of the environment that set options, and the ones that set none."""
 
 from __future__ import annotations
 

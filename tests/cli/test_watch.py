@@ -58,12 +58,12 @@ class Watching:
     def until(self, text: str) -> list[str]:
         """The next lines up to the first one with this text, which has to come."""
 
-        def found() -> int:
+        def position() -> int:
             return next((number for number, line in self._rest() if text in line), -1)
 
         with self._heard:
-            self._heard.wait_for(lambda: self._ended or found() >= 0, timeout=PATIENCE)
-            end = found() + 1
+            self._heard.wait_for(lambda: self._ended or position() >= 0, timeout=PATIENCE)
+            end = position() + 1
             assert end > 0, self._lines
             lines, self._seen = self._lines[self._seen : end], end
             return lines
@@ -72,7 +72,7 @@ class Watching:
         yield from ((number, self._lines[number]) for number in range(self._seen, len(self._lines)))
 
     def end(self, number: signal.Signals = signal.SIGINT) -> tuple[int, list[str]]:
-        """What a terminal does at Ctrl-C: the exit code, and the lines that nobody has waited for."""
+        """Everything that a terminal does at Ctrl-C: the exit code, and the lines that nobody has waited for."""
         os.killpg(self.process.pid, number)
         code = self.process.wait(timeout=PATIENCE)
         self._thread.join()
@@ -183,7 +183,7 @@ def test_for_machines(component: Path, tmp_path: Path) -> None:
         events: list[dict[str, Any]] = [json.loads(line) for line in program.until("Waiting for changes")]
         (told,) = (event for event in events if "changes" in event)
         assert told["sources"] == ["component/main.jsonnet"]
-        assert [one["new_path"] for one in told["changes"]] == ["app/app/config.yaml"]
+        assert [item["new_path"] for item in told["changes"]] == ["app/app/config.yaml"]
         assert "+kind: Secret" in told["lines"]
         code, rest = program.end(signal.SIGTERM)
     assert code == 0

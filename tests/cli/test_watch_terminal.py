@@ -97,8 +97,8 @@ def terminal(component: Path, tmp_path: Path) -> Iterator[Callable[..., Terminal
         return opened[-1]
 
     yield start
-    for one in opened:
-        one.close()
+    for item in opened:
+        item.close()
 
 
 def test_while_it_waits(terminal: Callable[..., Terminal], component: Path) -> None:

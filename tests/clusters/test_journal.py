@@ -1,4 +1,4 @@
-"""What a run writes down, and what is read of it after it was killed."""
+"""Everything that a run writes down, and what is read of it after it was killed."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ OUTCOMES = tuple(ClusterOutcome(name, "", "t-one", "one") for name in ("c-1", "c
 def compiled(name: str) -> Compiled:
     diff = FileDiff("modified", f"manifests/{name}.yaml", (DiffLine("add", f"+name: {name}"),))
     hunk = Hunk.of(diff, Placeholders([("cluster.name", name)]))
-    [one] = [one for one in OUTCOMES if one.id == name]
-    return Compiled(replace(one, state="changed", seconds=1.5, groups=(hunk.id,)), (hunk,))
+    [item] = [outcome for outcome in OUTCOMES if outcome.id == name]
+    return Compiled(replace(item, state="changed", seconds=1.5, groups=(hunk.id,)), (hunk,))
 
 
 @pytest.mark.requirement("FC8")
@@ -44,7 +44,7 @@ def test_a_process_that_goes_on_has_the_same_state(tmp_path: Path) -> None:
     assert again.state == replace(ledger.state, exhausted=0)
     assert again.groups() == ledger.groups()
     assert [(group.clusters, group.differs_in) for group in again.groups()] == [(["c-1", "c-2"], {"cluster.name"})]
-    assert [one.state for one in again.state.of(["c-1", "c-2", "c-3"])] == ["pushed", "changed", "failed"]
+    assert [item.state for item in again.state.of(["c-1", "c-2", "c-3"])] == ["pushed", "changed", "failed"]
     assert (ledger.state.exhausted, again.state.commits) == (1, {"c-1": ("b" * 40,)})
     assert (again.state.judged, again.state.soaked, again.state.pins) == (frozenset({"one"}), frozenset({"one"}), pins)
     again.close()
@@ -76,8 +76,8 @@ def test_failed_clusters_are_compiled_again_but_for_those_refused_for_safety(tmp
     ledger.compiled(Compiled(OUTCOMES[2].failing(PolicyError("CMD-FLT-110", "other trees", hint=""))), {})
     ledger.write("judged", wave="one")
     before = ledger.state
-    ledger.forget([one for one in before.outcomes.values() if may_be_repaired(one)])
-    assert [one.state for one in ledger.state.of(["c-1", "c-2", "c-3"])] == ["changed", "not-begun", "failed"]
+    ledger.forget([outcome for outcome in before.outcomes.values() if may_be_repaired(outcome)])
+    assert [item.state for item in ledger.state.of(["c-1", "c-2", "c-3"])] == ["changed", "not-begun", "failed"]
     assert (before.judged, ledger.state.judged) == (frozenset({"one"}), frozenset())
     ledger.close()
 
@@ -110,13 +110,13 @@ def test_a_journal_that_is_damaged_is_named(tmp_path: Path, entry: str) -> None:
 
 def test_failures_of_another_run_are_not_counted_as_those_of_this_machine(tmp_path: Path) -> None:
     first = Ledger(new_run(tmp_path / "first", PLAN), OUTCOMES)
-    for one in OUTCOMES:
-        first.compiled(Compiled(one.failing(EnvironmentFault("CMD-WORK-003", "no space", hint=""))), {})
+    for outcome in OUTCOMES:
+        first.compiled(Compiled(outcome.failing(EnvironmentFault("CMD-WORK-003", "no space", hint=""))), {})
     outcomes = tuple(first.state.of(["c-1", "c-2", "c-3"]))
     first.close()
     report = FleetReport("r", "", "", "", "", 3, True, None, (), (), outcomes, ())
     ledger = Ledger(new_run(tmp_path / "second", PLAN), OUTCOMES)
     ledger.take_over(report)
-    assert [one.state for one in ledger.state.of(["c-1", "c-2", "c-3"])] == ["failed"] * 3
+    assert [item.state for item in ledger.state.of(["c-1", "c-2", "c-3"])] == ["failed"] * 3
     assert (first.state.exhausted, ledger.state.exhausted) == (3, 0)
     ledger.close()

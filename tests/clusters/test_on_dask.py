@@ -99,9 +99,9 @@ def test_clusters_on_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
         world.catalogs["c-2"].hook("post-receive", f'rm -f "$0"; {killing(dask)}')
         content = read_cluster_file(world.cluster_file(), make_context())
         report = world.run_with(Refusing([content], {}), dask=DaskOptions(dask.address(2)))
-        assert [one.error for one in report.clusters] == [None] * 3
+        assert [cluster.error for cluster in report.clusters] == [None] * 3
         assert {event.code for event in world.events if isinstance(event, Warned)} == {"CMD-FLT-123"}
-        assert {one.id: one.state for one in report.clusters} == dict.fromkeys(world.names, "pushed")
+        assert {cluster.id: cluster.state for cluster in report.clusters} == dict.fromkeys(world.names, "pushed")
         assert [world.commits(name) for name in world.names] == [1, 1, 1]
         assert sum(worker.poll() is not None for worker in dask.workers) == 1
         assert world.files("c-2") == world.single("c-2")
@@ -119,8 +119,8 @@ def test_clusters_on_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
     assert [world.commits(name) for name in world.names] == [1, 1, 1]
     assert "Traceback" not in capfd.readouterr().err
     report = world.run(resume="")
-    assert [one.error for one in report.clusters] == [None] * 3
-    assert {one.id: one.state for one in report.clusters} == dict.fromkeys(world.names, "pushed")
+    assert [cluster.error for cluster in report.clusters] == [None] * 3
+    assert {cluster.id: cluster.state for cluster in report.clusters} == dict.fromkeys(world.names, "pushed")
     assert [world.commits(name) for name in world.names] == [2, 2, 2]
 
 
@@ -142,7 +142,7 @@ def test_workers_that_come_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             return True
 
         report = world.run(dask=DaskOptions(dask.address(2)), ask=exchange)
-        assert [(one.state, one.error) for one in report.clusters] == [("pushed", None)]
+        assert [(cluster.state, cluster.error) for cluster in report.clusters] == [("pushed", None)]
         [warning] = [event for event in world.events if isinstance(event, Warned)]
         assert warning.code == "CMD-FLT-108"
         assert "has helm v1.2.3" in warning.message
@@ -154,13 +154,13 @@ def test_workers_that_come_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         with TcpProxy(int(dask.address(2).rpartition(":")[2])) as proxy:
             proxy.asked = sent.extend
             report = world.run_with(source, dask=DaskOptions(proxy.site.replace("http", "tcp")))
-        assert [one.state for one in report.clusters] == ["failed"]
+        assert [cluster.state for cluster in report.clusters] == ["failed"]
         assert (b"Cluster c-1" in sent, b"hush" in sent) == (True, False)
 
         world.change({"value": "2"})
         world.catalogs["c-1"].hook("pre-receive", killing(dask))
         report = world.run(dask=DaskOptions(dask.address(2)))
-        [failure] = [one.error for one in report.clusters]
+        [failure] = [cluster.error for cluster in report.clusters]
         assert failure is not None
         assert (failure.code, report.exit_code) == ("CMD-FLT-107", 3)
         assert world.commits("c-1") == 1
@@ -210,7 +210,7 @@ def test_dask_is_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(CommodoreError) as error:
         world.run(dask=DaskOptions())
     assert (error.value.code, error.value.hint) == ("CMD-FLT-104", "pip install 'commodore-catalog[dask]'")
-    assert [one.state for one in world.run().clusters] == ["pushed"]
+    assert [cluster.state for cluster in world.run().clusters] == ["pushed"]
 
 
 @pytest.mark.requirement("FC5")
@@ -220,20 +220,20 @@ def test_workers_of_this_machine(tmp_path: Path) -> None:
     running = world.start("--push", "--engine", "dask", "--workers", "1", "-o", "json")
     done = running.finish()
     assert done.code == 0, done.stderr
-    assert [one["state"] for one in json.loads(done.stdout)["clusters"]] == ["pushed", "pushed"]
+    assert [load["state"] for load in json.loads(done.stdout)["clusters"]] == ["pushed", "pushed"]
     assert running.orphans() == []
 
 
 @pytest.mark.requirement("FC13", "FC14")
 def test_a_worker_that_fails_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it cannot do is done by another one. After three failures in a row it gets no more if there is another. A
+    """Another worker does what this one cannot do. After three failures in a row it gets no more if there is another. A
     question that Dask itself cancels, as it may on a busy machine, is asked again. An answer is fetched when it is
     there, and not by many short attempts, of which none may be long enough.
     """
-    asked, ask, found = iter([True]), distributed.Future.result, set()
+    asked, ask, results = iter([True]), distributed.Future.result, set()
 
     def result(future: Any, timeout: float | None = None) -> Any:
-        found.add((future.status, timeout))
+        results.add((future.status, timeout))
         if next(asked, False):
             raise UnboundLocalError  # as `distributed.utils.sync` does then
         return ask(future, timeout)
@@ -247,7 +247,7 @@ def test_a_worker_that_fails_again_and_again(tmp_path: Path, monkeypatch: pytest
     with contextlib.closing(Dask(tmp_path, 1)) as dask:
         dask.add_worker(PATH=path)
         report = world.run(dask=DaskOptions(dask.address(2)), retries=1)
-        assert [(one.state, one.error) for one in report.clusters] == [("pushed", None)] * 2
+        assert [(cluster.state, cluster.error) for cluster in report.clusters] == [("pushed", None)] * 2
         assert [world.commits(name) for name in world.names] == [1, 1]
 
         dask.add_worker(PATH=path)
@@ -255,8 +255,10 @@ def test_a_worker_that_fails_again_and_again(tmp_path: Path, monkeypatch: pytest
         end(dask.workers[0])
         world.events.clear()
         report = world.run(dask=DaskOptions(dask.address(2)), retries=2)
-    assert [(one.state, one.attempts, one.exit_code) for one in report.clusters] == [("failed", 3, 3)] * 2
+    assert [(cluster.state, cluster.attempts, cluster.exit_code) for cluster in report.clusters] == [
+        ("failed", 3, 3)
+    ] * 2
     [warning] = [event for event in world.events if isinstance(event, Warned)]
     assert warning.code == "CMD-FLT-125"
     assert "3 in a row failed on it" in warning.message
-    assert found == {("finished", many_clusters.LIMITS.dask_wait)}
+    assert results == {("finished", many_clusters.LIMITS.dask_wait)}

@@ -16,7 +16,9 @@ from tests.world.object_store import ObjectServer, TcpProxy
 
 @pytest.mark.requirement("FC2", "FC7", "FC13")
 def test_a_store_that_is_killed_in_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it gave before is used, the rest is rendered: the catalogs are the same, and a warning says so once."""
+    """Everything that it gave before is used, the rest is rendered: the catalogs are the same, and a warning says so
+    once.
+    """
     (tmp_path / "key").write_bytes(new_key())
     (tmp_path / "trust").write_text(read_signer(tmp_path / "key").trust_line)
     world = FleetWorld(tmp_path / "world", 3)
@@ -71,7 +73,7 @@ def test_clusters_with_secrets_are_taken_from_the_store(tmp_path: Path, monkeypa
         assert done.code == 0, done.stderr
         assert "CMD-CACHE-020" not in done.stderr
         clusters = json.loads(done.stdout)["clusters"]
-        assert sum(one["instances"]["rendered"] for one in clusters) == rendered
-        trees.append({one["id"]: one["tree"] for one in clusters})
+        assert sum(cluster["instances"]["rendered"] for cluster in clusters) == rendered
+        trees.append({cluster["id"]: cluster["tree"] for cluster in clusters})
         shutil.rmtree(world.root / "work")
     assert trees[0] == trees[1]

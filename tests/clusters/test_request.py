@@ -64,16 +64,16 @@ def test_an_option_that_is_not_given_any_more_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda one: replace(one, waves=canary("1")),
-        lambda one: replace(one, waves=allow_failures(one.waves, "10%")),
-        lambda one: replace(one, waves=(Wave("all", manual=True),)),
-        lambda one: replace(one, selection=ClusterSelection(facts=(("region", "eu-*"),))),
-        lambda one: replace(one, selection=ClusterSelection(facts=(("region", "eu"), ("cloud", "*")))),
-        lambda one: replace(one, request=replace(one.request, tenant_revision="v1")),
-        lambda one: replace(one, request=replace(one.request, diff_mode="ignore-yaml-formatting")),
-        lambda one: replace(one, request=replace(one.request, options=CompileOptions(policy=TrustPolicy()))),
-        lambda one: replace(
-            one, request=replace(one.request, options=CompileOptions(policy=TrustPolicy(rendering_seconds=1)))
+        lambda item: replace(item, waves=canary("1")),
+        lambda item: replace(item, waves=allow_failures(item.waves, "10%")),
+        lambda item: replace(item, waves=(Wave("all", manual=True),)),
+        lambda item: replace(item, selection=ClusterSelection(facts=(("region", "eu-*"),))),
+        lambda item: replace(item, selection=ClusterSelection(facts=(("region", "eu"), ("cloud", "*")))),
+        lambda item: replace(item, request=replace(item.request, tenant_revision="v1")),
+        lambda item: replace(item, request=replace(item.request, diff_mode="ignore-yaml-formatting")),
+        lambda item: replace(item, request=replace(item.request, options=CompileOptions(policy=TrustPolicy()))),
+        lambda item: replace(
+            item, request=replace(item.request, options=CompileOptions(policy=TrustPolicy(rendering_seconds=1)))
         ),
     ],
 )

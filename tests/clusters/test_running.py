@@ -33,11 +33,11 @@ from tests.world.repos import RoundTrips, git
 
 
 def states(report: FleetReport) -> dict[str, str]:
-    return {one.id: one.state for one in report.clusters}
+    return {cluster.id: cluster.state for cluster in report.clusters}
 
 
 def codes(report: FleetReport) -> dict[str, str]:
-    return {one.id: one.error.code for one in report.clusters if one.error is not None}
+    return {cluster.id: cluster.error.code for cluster in report.clusters if cluster.error is not None}
 
 
 def attempts_told(world: FleetWorld) -> list[str]:
@@ -74,7 +74,7 @@ def test_clusters_with_secrets_share_what_is_compared(tmp_path: Path, monkeypatc
     text = yaml.safe_dump({"parameters": parameters})
     world.world.tenant_config.commit({f"{name}.yml": text for name in world.names})
     assert set(states(world.run()).values()) == {"pushed"}
-    assert [(one.state, one.instances.rendered) for one in world.run().clusters] == [("unchanged", 0)] * 4
+    assert [(cluster.state, cluster.instances.rendered) for cluster in world.run().clusters] == [("unchanged", 0)] * 4
 
 
 @pytest.mark.requirement("FC3", "FC10", "FC11")
@@ -129,7 +129,9 @@ def test_a_manual_gate_needs_approval(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("FC11")
 def test_only_what_was_judged_is_pushed(tmp_path: Path) -> None:
-    """What is staged after the judgement is not pushed; a workspace that is gone is made again, of the same commits."""
+    """Anything that is staged after the judgement is not pushed; a workspace that is gone is made again, of the same
+    commits.
+    """
     world = FleetWorld(tmp_path, 3)
 
     def meddle(wave: Wave, report: FleetReport) -> bool:
@@ -151,7 +153,7 @@ def test_only_what_was_judged_is_pushed(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("FC11")
 def test_other_trees_are_not_pushed(tmp_path: Path) -> None:
-    """What comes out differently when it is compiled again was not judged."""
+    """Anything that comes out differently when it is compiled again was not judged."""
     world = FleetWorld(tmp_path, 1)
     world.world.tenant_parameters = {"app": {"data": {"cloud": "${facts:cloud}"}}}
     wave = Wave("prod", manual=True)
@@ -200,7 +202,9 @@ def test_a_wave_must_be_healthy_when_it_has_soaked(tmp_path: Path) -> None:
     asked: dict[str, Any] = {"status": (str(status),)}
 
     def say(**states: dict[str, str]) -> None:
-        status.write_text(json.dumps({"cells": {name.replace("_", "-"): {"app": one} for name, one in states.items()}}))
+        status.write_text(
+            json.dumps({"cells": {name.replace("_", "-"): {"app": state} for name, state in states.items()}})
+        )
 
     say(c_2={"health": "Healthy", "sync": "Synced"})
     report = world.run(*waves, **asked)
@@ -298,10 +302,10 @@ def test_a_killed_run_goes_on(tmp_path: Path, hook: str) -> None:
     done = world.cli(*arguments, "--resume", "newest", "-o", "json")
     assert done.code == 0, done.stderr
     report = json.loads(done.stdout)
-    assert {one["id"]: one["state"] for one in report["clusters"]} == dict.fromkeys(world.names, "pushed")
+    assert {item["id"]: item["state"] for item in report["clusters"]} == dict.fromkeys(world.names, "pushed")
     assert [world.commits(name) for name in world.names] == [1, 1, 1]
     head = world.catalogs["c-2"].sha()
-    assert next(one["commit"] for one in report["clusters"] if one["id"] == "c-2") == head
+    assert next(item["commit"] for item in report["clusters"] if item["id"] == "c-2") == head
 
 
 @pytest.mark.requirement("FC3")
@@ -383,7 +387,7 @@ def test_credentials_are_written_down_nowhere(tmp_path: Path) -> None:
 def test_a_cluster_that_takes_too_long(tmp_path: Path) -> None:
     report = FleetWorld(tmp_path, 1).run(timeout=0.0, retries=3)
     assert (states(report), codes(report)) == ({"c-1": "timeout"}, {"c-1": "CMD-FLT-109"})
-    assert [one.attempts for one in report.clusters] == [1]
+    assert [cluster.attempts for cluster in report.clusters] == [1]
 
 
 @pytest.mark.requirement("FC8")
@@ -406,7 +410,7 @@ def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("FC8")
 def test_a_run_with_a_failed_wave_goes_on_after_the_repair(tmp_path: Path) -> None:
-    """A refusal by the rules of a server is no reason to try again at once, but later. What is pushed stays."""
+    """A refusal by the rules of a server is not a reason to try again at once, but later. What is pushed stays."""
     world = FleetWorld(tmp_path, 2)
     tried = tmp_path / "tried"
     world.catalogs["c-2"].hook("pre-receive", f"echo x >> {tried}; echo 'not on Fridays' >&2; exit 1")
@@ -432,6 +436,6 @@ def test_environments_are_tried_again(tmp_path: Path) -> None:
     break_cluster(world, "c-1")
     world.catalogs["c-2"].vanish()
     report = world.run(retries=2)
-    assert [one.attempts for one in report.clusters] == [1, 3]
+    assert [cluster.attempts for cluster in report.clusters] == [1, 3]
     assert report.exit_code == 3
     assert attempts_told(world) == ["attempt 2 of 3 in 0 s", "attempt 3 of 3 in 0 s"]

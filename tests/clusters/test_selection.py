@@ -1,4 +1,4 @@
-"""Which clusters are compiled, in which waves, and in which shard."""
+"""The clusters that are compiled, in waves and shards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KNOWN = [
 
 
 def chosen(**selection: tuple[object, ...]) -> list[str]:
-    return [one.id for one in ClusterSelection(**selection).choose(KNOWN)]  # type: ignore[arg-type]
+    return [item.id for item in ClusterSelection(**selection).choose(KNOWN)]  # type: ignore[arg-type]
 
 
 @pytest.mark.requirement("FC1")
@@ -74,13 +74,13 @@ def test_malformed_shards(text: str) -> None:
 
 
 def ids(waves: tuple[Wave, ...]) -> dict[str, list[str]]:
-    return {wave.name: [one.id for one in ones] for wave, ones in assign(KNOWN, waves)}
+    return {wave.name: [item.id for item in ones] for wave, ones in assign(KNOWN, waves)}
 
 
 def test_shortcuts() -> None:
     assert ids(canary("c-3,c-1")) == {"canary": ["c-1", "c-3"], "rest": ["c-2"]}
-    assert [len(one) for one in ids(canary("1")).values()] == [1, 2]
-    assert [len(one) for one in ids(canary("70%")).values()] == [2, 1]
+    assert [len(item) for item in ids(canary("1")).values()] == [1, 2]
+    assert [len(item) for item in ids(canary("70%")).values()] == [2, 1]
     assert ids(ALL_CLUSTERS) == {"all": ["c-1", "c-2", "c-3"]}
     assert ids(canary("2")) == ids(canary("2"))
 
@@ -135,7 +135,7 @@ REST = Wave("rest")
     ],
 )
 def test_waves_that_hold_nothing_back(waves: tuple[Wave, ...], said: str, hint: str) -> None:
-    """A misspelt canary is no canary: nothing is begun."""
+    """A misspelt canary is not a canary: nothing is begun."""
     with pytest.raises(UsageError) as error:
         check_waves(waves, KNOWN, KNOWN)
     assert (error.value.code, said in error.value.message) == ("CMD-FLT-121", True), error.value.message
@@ -144,7 +144,7 @@ def test_waves_that_hold_nothing_back(waves: tuple[Wave, ...], said: str, hint: 
 
 @pytest.mark.requirement("FC10")
 def test_waves_of_a_file_serve_several_selections() -> None:
-    """They must make sense for all clusters; the canary of an option for those that are chosen."""
+    """They must make sense for all clusters; the canary of an option for the ones that are chosen."""
     waves = (Wave("a", Match(ids=("c-1",))), REST)
     check_waves(waves, KNOWN, KNOWN[:1])
     check_waves(waves, KNOWN, KNOWN[1:])
@@ -164,7 +164,7 @@ def test_folders_of_cluster_files(tmp_path: Path) -> None:
         (tmp_path / name).write_text(json.dumps(content))
     (tmp_path / "README.md").write_text("no cluster")
     source = read_cluster_files([tmp_path], {}, make_context())
-    assert [one["id"] for one in source.list(make_context())] == ["c-1", "c-2"]
+    assert [item["id"] for item in source.list(make_context())] == ["c-1", "c-2"]
     assert source.load("c-2", make_context()).id == "c-2"
     with pytest.raises(CommodoreError) as error:
         read_cluster_files([tmp_path / "a.json", tmp_path / "a.json"], {}, make_context())

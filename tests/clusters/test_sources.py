@@ -52,10 +52,14 @@ def test_clusters_of_an_api(tmp_path: Path) -> None:
     chosen = ClusterSelection(tenants=("t-one",))
     with asking(api) as source:
         report = world.run_with(source, Wave("one", max_failures=Amount(1)), selection=chosen)
-    assert {one.id: one.state for one in report.clusters} == {"c-1": "pushed", "c-2": "failed", "c-3": "pushed"}
-    [failed] = [one.error for one in report.clusters if one.error is not None]
+    assert {cluster.id: cluster.state for cluster in report.clusters} == {
+        "c-1": "pushed",
+        "c-2": "failed",
+        "c-3": "pushed",
+    }
+    [failed] = [cluster.error for cluster in report.clusters if cluster.error is not None]
     assert (failed.code.startswith("CMD-API-"), report.exit_code) == (True, EnvironmentFault.exit_code)
-    asked = Counter(one.path for one in api.requests if one.method == "GET")
+    asked = Counter(request.path for request in api.requests if request.method == "GET")
     del asked["/clusters/c-2"]  # is tried again
     assert asked == {"/clusters/": 1, "/clusters/c-1": 1, "/clusters/c-3": 1, "/tenants/t-one": 1}
     assert sorted(name for name, _ in api.reports) == ["c-1", "c-3"]
@@ -83,12 +87,12 @@ def test_an_api_is_asked_by_few_at_once(tmp_path: Path) -> None:
     answer = threading.Event()
     for name in names:
         api.script(held(answer), path=f"/clusters/{name}")
-    begun, found = threading.Barrier(len(names) + 1), []
+    begun, result = threading.Barrier(len(names) + 1), []
     with asking(api) as source:
 
         def load(name: str) -> None:
             begun.wait()
-            found.append(source.load(name, make_context()).id)
+            result.append(source.load(name, make_context()).id)
 
         threads = [threading.Thread(target=load, args=[name]) for name in names]
         for thread in threads:
@@ -97,11 +101,11 @@ def test_an_api_is_asked_by_few_at_once(tmp_path: Path) -> None:
         wait_until(lambda: len(api.requests) >= 8)
         for _ in range(20):  # others could ask meanwhile, too
             source.list(make_context())
-        at_once = sum(one.path.startswith("/clusters/c-") for one in api.requests)
+        at_once = sum(request.path.startswith("/clusters/c-") for request in api.requests)
         answer.set()
         for thread in threads:
             thread.join()
-    assert sorted(found) == sorted(names)
+    assert sorted(result) == sorted(names)
     assert at_once == 8
 
     api = LieutenantServer([lieutenant.cluster()], [lieutenant.tenant()], token=TOKEN)

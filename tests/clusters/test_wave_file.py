@@ -53,8 +53,8 @@ def test_waves(tmp_path: Path) -> None:
         "  - {name: rest, clusters: {}}\n"
     )
     waves = read_waves(path, "", Limits())
-    found = {wave.name: [one.id for one in ones] for wave, ones in assign(KNOWN, waves)}
-    assert found == {"canary": ["c-1"], "eu": ["c-2"], "rest": ["c-3"]}
+    results = {wave.name: [item.id for item in ones] for wave, ones in assign(KNOWN, waves)}
+    assert results == {"canary": ["c-1"], "eu": ["c-2"], "rest": ["c-3"]}
     first, second, last = waves
     assert (first.max_changed, first.soak, first.manual, first.max_failures) == (2, 7200, False, Amount(0))
     assert (second.max_failures.of(5), second.manual, second.parallel) == (2, True, 2)
@@ -99,7 +99,7 @@ def test_the_sequence_of_a_fleet(config: Path) -> None:
     )
     assert (second.name, second.manual, second.soak) == ("prod", True, 0)
     waves = read_waves(config, "regions", Limits())
-    assert [(one.name, one.manual, one.soak) for one in waves] == [
+    assert [(wave.name, wave.manual, wave.soak) for wave in waves] == [
         ("int/r1", False, 0),
         ("int/r2", False, 7200),
         ("prod/r1", True, 0),

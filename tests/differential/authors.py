@@ -39,7 +39,7 @@ NEWER = {
 
 DIFFERS = {
     "new-ignored": "what the template makes is committed, also if its own `.gitignore` names it",
-    "new-empty-owner": "an empty option is no value",
+    "new-empty-owner": "an empty option has no value",
     "slug-global": "a slug must not take parameters with a meaning of their own",
     "slug-lib": "a slug must not take the folder of libraries",
 }

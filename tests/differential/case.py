@@ -1,4 +1,4 @@
-"""What a case of the differential suite is."""
+"""Everything that a case of the differential suite is."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def component(
     files: Mapping[str, str] | None = None,
     **rest: Any,
 ) -> Case:
-    """A `component compile`; the entries' paths are relative to the folder beside the component's."""
+    """A `component compile`; the entries' paths are relative to the folder next to the component's."""
     own = {"kapitan": {"compile": list(entries) if isinstance(entries, tuple) else entries}}
     if filters is not None:
         own["commodore"] = {"postprocess": {"filters": filters}}
@@ -84,8 +84,8 @@ def filters() -> Iterator[Case]:
         "other": (1, "x"),
     }.items():
         for value in values:
-            one = {**NAMESPACE, "filterargs": {"namespace": "nn", key: value}}
-            yield component(f"namespace-{key}-{label(value)}", filters=[one], allow=SKIPPED)
+            item = {**NAMESPACE, "filterargs": {"namespace": "nn", key: value}}
+            yield component(f"namespace-{key}-{label(value)}", filters=[item], allow=SKIPPED)
     for shape in ({"a": NAMESPACE}, {}, "", "x", None, [], 1, ["x"], [None], [[]]):
         yield component(f"filters-{label(shape)}", filters=shape if shape is not None else [], allow=SKIPPED)
     for path in ("comp/", "./comp", "comp/.", "nowhere", "comp/a.yaml", "", "."):
@@ -118,8 +118,8 @@ def filters() -> Iterator[Case]:
         yield component(f"jsonnet-filter-{name}", filters=[jsonnet], files={"comp/pp/f.jsonnet": text})
     yield component("jsonnet-filter-missing", filters=[jsonnet], allow=SKIPPED)
     for value in (None, {}, {"x": 1}, {"x": True}, {"x": None}, [], "x"):
-        one = {**jsonnet, "filterargs": value}
-        yield component(f"jsonnet-filter-arguments-{label(value)}", filters=[one], files={"comp/pp/f.jsonnet": "{}"})
+        item = {**jsonnet, "filterargs": value}
+        yield component(f"jsonnet-filter-arguments-{label(value)}", filters=[item], files={"comp/pp/f.jsonnet": "{}"})
     yield component("filters-two", filters=[NAMESPACE, {**NAMESPACE, "filterargs": {"namespace": "mm"}}])
     yield component(
         "filter-on-made-folder",
@@ -159,7 +159,7 @@ def copied() -> Iterator[Case]:
             "binary": "binary data stay what they are",
             "yml": "an object is there once",
             "json": "an object is there once",
-            "text": "a text file is no manifest",
+            "text": "a text file is not a manifest",
             "scalar": "a text has no metadata that JSON could be joined to",
         }.get(name, "")
         yield component(f"namespace-over-{name}", (copy,), [NAMESPACE], files=given, differs=differs)
@@ -442,7 +442,7 @@ def lint() -> Iterator[Case]:
     for (name, text), linter in itertools.product(
         texts.items(), ((), ("components",), ("packages",), ("deprecated-parameters",))
     ):
-        words = tuple(word for one in linter for word in ("-l", one))
+        words = tuple(word for item in linter for word in ("-l", item))
         suffix = linter[0] if linter else "all"
         command = ("inventory", "lint", *words, "h")
         differs = LINT_DIFFERS.get(name, "")

@@ -206,7 +206,7 @@ def instances() -> Iterator[Case]:
 
 
 def packages() -> Iterator[Case]:
-    one = {"one": {"main.yml": "parameters: {app: {x: package}}\n"}}
+    item = {"one": {"main.yml": "parameters: {app: {x: package}}\n"}}
     for name, entry in {
         "plain": at("one"),
         "branch": at("one", "feature"),
@@ -225,7 +225,7 @@ def packages() -> Iterator[Case]:
             applications=("app", "pkg.one"),
             parameters={"packages": {"one": entry}},
             repositories={
-                "one": {**one["one"], "sub/main.yml": "parameters: {app: {x: sub}}\n"},
+                "one": {**item["one"], "sub/main.yml": "parameters: {app: {x: sub}}\n"},
                 "one@feature": {"main.yml": "parameters: {app: {x: feature}}\n"},
                 "defaults": {
                     "commodore.yml": "classes: [global.common, 'one.main', '${cluster:tenant}.${cluster:name}']\n"
@@ -238,7 +238,7 @@ def packages() -> Iterator[Case]:
             PUSH,
             applications=("app", f"pkg.{name}"),
             parameters={"packages": {name: at("one")}},
-            repositories=one,
+            repositories=item,
         )
     yield world("package-undescribed", PUSH, applications=("app", "pkg.one"))
     yield world(
@@ -246,14 +246,14 @@ def packages() -> Iterator[Case]:
         PUSH,
         applications=("app",),
         parameters={"packages": {"one": at("one")}},
-        repositories=one,
+        repositories=item,
     )
     yield world(
         "package-removed",
         PUSH,
         applications=("app", "pkg.one", "~pkg.one"),
         parameters={"packages": {"one": at("one")}},
-        repositories=one,
+        repositories=item,
     )
     more = {
         "one": {

@@ -259,7 +259,7 @@ def linted() -> Iterator[Case]:
         "up": ("../h/b.yml",),
     }.items():
         files = {"h/a.yml": good, "h/b.yml": bad, "h/sub/b.yml": bad}
-        given = tuple(word for one in patterns for word in ("--ignore-patterns", one))
+        given = tuple(word for pattern in patterns for word in ("--ignore-patterns", pattern))
         yield lint(
             f"ignoring-{name}",
             (
@@ -268,7 +268,7 @@ def linted() -> Iterator[Case]:
             ),
             files,
         )
-        listed = {**files, "h/.commodoreignore": "".join(f"{one}\n" for one in patterns)}
+        listed = {**files, "h/.commodoreignore": "".join(f"{pattern}\n" for pattern in patterns)}
         yield lint(f"ignored-{name}", ("h",), listed)
         inner = {**files, "h/sub/.commodoreignore": "*\n"}
         yield lint(

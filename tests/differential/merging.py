@@ -256,7 +256,7 @@ def values_files() -> Iterator[Case]:
             parameters={"_metadata": {"multi_instance": True}},
             files=files,
             options=given,
-            differs="an empty option is no value" if name == "values-empty" else "",
+            differs="an empty option has no value" if name == "values-empty" else "",
         )
     for name, value in {
         "values": "v.yml",

@@ -213,9 +213,9 @@ def fetched() -> Iterator[Case]:
         "absolute": {"output_path": "${_base_directory}/got"},
         "relative": {"output_path": "got"},
     }.items():
-        one = {"type": "git", "source": f"{SITE}/lib.git", "output_path": "dependencies/app/got", **change}
+        item = {"type": "git", "source": f"{SITE}/lib.git", "output_path": "dependencies/app/got", **change}
         entries = [{**copy, "input_paths": ["got"]}] if name == "relative" else [copy]
-        files = {"class/app.yml": as_yaml({"parameters": {"kapitan": {"dependencies": [one], "compile": entries}}})}
+        files = {"class/app.yml": as_yaml({"parameters": {"kapitan": {"dependencies": [item], "compile": entries}}})}
         yield world(
             f"fetched-{name}",
             PUSH,

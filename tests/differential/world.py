@@ -1,4 +1,4 @@
-"""How a case with a cluster is made: an API that knows it, configuration, components and its catalog."""
+"""The set-up of a case with a cluster: an API that knows it, configuration, components and its catalog."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ VAULT = {
 }
 
 
-PATHS = "paths are told without `./` and a slash at the end"
+PATHS = "paths are shown without `./` and a slash at the end"
 OWN_MEANING = "a name must not take parameters with a meaning of their own"
-USED = "the revision that was used is told"
+USED = "the revision that was used is shown"
 DIFFERS = {
     "variable-revision": "a hierarchy without `parameters.components` includes nothing",
     "revision-cluster": USED,
     "revision-tenant": USED,
     "version-null": USED,
     "alias-null-version": USED,
-    "migration-empty": "an empty option is no value",
+    "migration-empty": "an empty option has no value",
     "api-null-dynamic": "null stands for no dynamic facts",
-    "fact-a": "the name of a folder is no dynamic fact",
+    "fact-a": "the name of a folder is not a dynamic fact",
     "version-head": "`HEAD` is the default branch",
     "path-slash": PATHS,
     "path-dot": PATHS,

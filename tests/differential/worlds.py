@@ -88,7 +88,7 @@ def compiles() -> Iterator[Case]:
 
 
 def migrations() -> Iterator[Case]:
-    """What a catalog holds already, and how changes are shown."""
+    """Everything that a catalog holds already, and how changes are shown."""
     push = (*COMPILE, "--push")
     for name in ("kapitan-0.29-to-0.30", "ignore-yaml-formatting", "IGNORE-yaml-formatting", "nothing", ""):
         yield world(f"migration-{name or 'empty'}", push, "-m", name, before=(push, app({"x": 2})))

@@ -26,12 +26,12 @@ def pipelines() -> dict[str, str]:
         yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     )
     steps: list[dict[str, Any]] = github["jobs"]["diff"]["steps"]
-    found = {
-        "GitHub": "\n".join(one["run"] for one in steps if "argocd diff" in one.get("run", "")),
+    results = {
+        "GitHub": "\n".join(step["run"] for step in steps if "argocd diff" in step.get("run", "")),
         "GitLab": "\n".join(gitlab["argocd-diff"]["script"]),
     }
-    assert all(found.values())
-    return found
+    assert all(results.values())
+    return results
 
 
 @pytest.mark.parametrize("forge", ["GitHub", "GitLab"])

@@ -28,27 +28,27 @@ def test_the_page_has_the_numbers_of_the_suite() -> None:
 
 def marks(node: ast.AST) -> set[str]:
     """The marks of attacks that a test, or a value of `pytestmark`, has."""
-    return {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute) and one.attr in MARKS}
+    return {item.attr for item in ast.walk(node) if isinstance(item, ast.Attribute) and item.attr in MARKS}
 
 
 def defined(tree: ast.Module) -> dict[str, ast.AST]:
-    """What a file defines, by name."""
-    found: dict[str, ast.AST] = {}
+    """Everything that a file defines, by name."""
+    results: dict[str, ast.AST] = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found[node.name] = node
+            results[node.name] = node
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found |= {one.id: node for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)}
-    return found
+            results |= {item.id: node for target in targets for item in ast.walk(target) if isinstance(item, ast.Name)}
+    return results
 
 
 def codes(node: ast.AST, known: dict[str, ast.AST], seen: set[str]) -> Iterator[str]:
     """The codes that a test names, itself or by what it uses of its file."""
-    for one in ast.walk(node):
-        if isinstance(one, ast.Constant) and isinstance(one.value, str):
-            yield from CODE.findall(one.value)
-        name = one.id if isinstance(one, ast.Name) else one.arg if isinstance(one, ast.arg) else ""
+    for item in ast.walk(node):
+        if isinstance(item, ast.Constant) and isinstance(item.value, str):
+            yield from CODE.findall(item.value)
+        name = item.id if isinstance(item, ast.Name) else item.arg if isinstance(item, ast.arg) else ""
         if name in known and name not in seen:
             seen.add(name)
             yield from codes(known[name], known, seen)
@@ -63,8 +63,8 @@ def test_every_attack_names_its_code(file: Path) -> None:
     for name, node in known.items():
         if not name.startswith("test_"):
             continue
-        own = of_all | {mark for one in getattr(node, "decorator_list", ()) for mark in marks(one)}
-        found = set(codes(node, known, set()))
-        assert found <= _DOCUMENTED, name
-        silent += [] if own or found else [name]
+        own = of_all | {mark for item in getattr(node, "decorator_list", ()) for mark in marks(item)}
+        results = set(codes(node, known, set()))
+        assert results <= _DOCUMENTED, name
+        silent += [] if own or results else [name]
     assert silent == [], "no code is named, and neither `harmless` nor `allowed`"

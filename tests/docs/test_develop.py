@@ -70,7 +70,7 @@ def test_a_test_that_starts_a_program_is_marked(tmp_path: Path) -> None:
 
 
 def run_program(words: list[str]) -> str:
-    """What a program prints."""
+    """Everything that a program prints."""
     return subprocess.run(
         words, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
     ).stdout

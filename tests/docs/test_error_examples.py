@@ -30,21 +30,21 @@ from tests.world.context import make_context
 Heard = list[Event]
 EXISTING = {"global/common.yml": "", "base.yml": "parameters: {nfs: {}, cluster: {}}"}
 
-# Told by parts that need more than one file to work on; their examples are only read.
+# Reported by parts that need more than one file to work on; their examples are only read.
 ONLY_READ = {"CMD-DEP-012", "CMD-DEP-051", "CMD-ENG-008", "CMD-ENG-010", "CMD-ENG-053", "CMD-JB-001", "CMD-JB-020"}
 
 
 def examples() -> dict[str, tuple[str, str, str]]:
     """Language, wrong and right text by code."""
-    found = {}
+    results = {}
     for room in read_error_rooms():
         for page in room.pages:
             text = "\n\n".join(page.paragraphs)
             if match := re.search(
                 r"^Wrong:\n\n```(\w+)\n(.*?)\n```\n\nRight:\n\n```\1\n(.*?)\n```$", text, re.DOTALL | re.MULTILINE
             ):
-                found[page.code] = (match[1], match[2], match[3])
-    return found
+                results[page.code] = (match[1], match[2], match[3])
+    return results
 
 
 EXAMPLES = examples()
@@ -122,14 +122,14 @@ CHECKS: dict[str, Callable[[str, Path, Heard], object]] = {
 def codes_of(check: Callable[[str, Path, Heard], object], text: str, folder: Path) -> set[str]:
     collected: Heard = []
     folder.mkdir()
-    found: set[str] = set()
+    results: set[str] = set()
     try:
         check(text, folder, collected)
     except Findings as errors:
-        found = {error.code for error in errors.errors}
+        results = {error.code for error in errors.errors}
     except CommodoreError as error:
-        found = {error.code}
-    return found | {event.code for event in collected if isinstance(event, Warned)}
+        results = {error.code}
+    return results | {event.code for event in collected if isinstance(event, Warned)}
 
 
 def test_there_are_examples_of_the_usual_errors() -> None:

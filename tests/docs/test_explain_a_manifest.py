@@ -42,11 +42,11 @@ def read(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Read:
 
 def test_explaining_a_manifest(read: Read) -> None:
     done = read("explain-a-manifest.md")
-    assert [complaint for one in done if (complaint := one.complaint())] == []
+    assert [complaint for item in done if (complaint := item.complaint())] == []
     assert len(done) == 6
 
 
 def test_using_the_cache(read: Read) -> None:
     done = read("use-the-cache.md")
-    assert [complaint for one in done if (complaint := one.complaint())] == []
+    assert [complaint for item in done if (complaint := item.complaint())] == []
     assert len(done) == 5

@@ -30,7 +30,7 @@ CHECKOUTS = {
 
 
 def compiled(root: Path) -> None:
-    """What compiling the examples leaves in `.cache/demo`, as far as the hierarchy is concerned."""
+    """Everything that compiling the examples leaves in `.cache/demo`: the parts of the hierarchy."""
     shutil.copytree(ROOT / "examples", root / "examples")
     repositories, demo = root / ".cache" / "demo-repos", root / ".cache" / "demo"
     subprocess.run([root / "examples" / "setup"], check=True)
@@ -48,5 +48,5 @@ def test_a_reader_sees_what_the_page_shows(tmp_path: Path, tmp_path_factory: pyt
     # Commits change with the examples; the page need not.
     page = re.sub(r"\b[0-9a-f]{10}\b", "…", PAGE.read_text(encoding="utf-8"))
     done = follow(page, tmp_path, environment)
-    assert [complaint for one in done if (complaint := one.complaint())] == []
+    assert [complaint for item in done if (complaint := item.complaint())] == []
     assert len(done) == 7

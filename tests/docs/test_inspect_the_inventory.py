@@ -24,7 +24,7 @@ PAGE = ROOT / "docs" / "how-to" / "inspect-the-inventory.md"
 
 
 def compile_inventory(examples: Path, workspace: Workspace) -> None:
-    """The inventory that a compile of the examples leaves, as far as the component nfs is concerned."""
+    """The inventory that a compile of the examples leaves: the part of the component nfs."""
     component = examples / "component-nfs"
     link_classes(workspace, [ClassLinks(name, "nfs", component, component) for name in ("nfs", "nfs-archive")])
     write_cluster_params(
@@ -41,7 +41,7 @@ def compile_inventory(examples: Path, workspace: Workspace) -> None:
     ):
         link_relative(workspace.classes / name, examples / folder)
     meta = [InstanceMeta(name, "nfs", component, Path("/kustomize"), "/python") for name in ("nfs", "nfs-archive")]
-    write_targets(workspace, [bootstrap_target(["nfs"]), *(instance_target(one, ["nfs"]) for one in meta)])
+    write_targets(workspace, [bootstrap_target(["nfs"]), *(instance_target(item, ["nfs"]) for item in meta)])
 
 
 def test_a_reader_sees_what_the_page_shows(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -49,5 +49,5 @@ def test_a_reader_sees_what_the_page_shows(tmp_path: Path, tmp_path_factory: pyt
     compile_inventory(tmp_path / "examples", Workspace(tmp_path / ".cache" / "demo"))
     environment = reader_environment(tmp_path_factory.mktemp("bin"))
     done = follow(PAGE.read_text(encoding="utf-8"), tmp_path, environment)
-    assert [complaint for one in done if (complaint := one.complaint())] == []
+    assert [complaint for item in done if (complaint := item.complaint())] == []
     assert len(done) == 9

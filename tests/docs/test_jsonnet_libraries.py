@@ -24,9 +24,9 @@ _FILE = re.compile(r"```\{code-block\} yaml\n:caption: (\S+)\n(.*?)```\n", re.DO
 def examples(page: Path) -> list[tuple[str, str]]:
     """Each example and what is shown below it."""
     text = page.read_text(encoding="utf-8")
-    found = _EXAMPLE.findall(text)
-    assert len(found) == text.count("```jsonnet\n")
-    return found
+    result = _EXAMPLE.findall(text)
+    assert len(result) == text.count("```jsonnet\n")
+    return result
 
 
 def preamble(page: Path) -> str:
@@ -42,12 +42,12 @@ def test_each_example_evaluates_to_what_the_page_shows(world: World, page: Path)
     world.add("my-component", jsonnet("my-component/main.jsonnet"), **parameters)
     for path, content in files.items():
         world.write(f"dependencies/{path}", content)
-    found = examples(page)
-    parts = ",\n".join(f"example{number}: ({code})" for number, (code, _) in enumerate(found))
+    result = examples(page)
+    parts = ",\n".join(f"example{number}: ({code})" for number, (code, _) in enumerate(result))
     world.write("dependencies/my-component/main.jsonnet", f"{preamble(page)}{{ all: {{\n{parts}\n}} }}\n")
     world.compile()
     values = yaml.safe_load(world.read("my-component/all.yaml"))
-    for number, (code, shown) in enumerate(found):
+    for number, (code, shown) in enumerate(result):
         assert values[f"example{number}"] == yaml.safe_load(shown), code
 
 

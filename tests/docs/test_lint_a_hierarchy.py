@@ -18,8 +18,8 @@ REFERENCE = ROOT / "docs" / "reference" / "linters.md"
 def test_a_reader_sees_what_the_page_shows(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     environment = reader_environment(tmp_path_factory.mktemp("bin"))
     done = follow(HOW_TO.read_text(encoding="utf-8"), tmp_path, environment)
-    assert [complaint for one in done if (complaint := one.complaint())] == []
-    assert [one.code for one in done] == [0, 0, 0, 1, 1, 0, 0, 0, 0, 1]
+    assert [complaint for item in done if (complaint := item.complaint())] == []
+    assert [item.code for item in done] == [0, 0, 0, 1, 1, 0, 0, 0, 0, 1]
 
 
 def test_the_reference_names_each_linter_and_rule() -> None:

@@ -16,13 +16,13 @@ VERDICT = re.compile(r"Verdict\(\s*\"(\w+)\", \"(\w+)\"|(blocked)\(\s*\"(\w+)\"|
 
 def given() -> set[tuple[str, str]]:
     """The reasons that the source gives, with their kinds."""
-    found = {("PreviouslyAborted", "blocked"), ("PreviouslyFailed", "blocked")}  # one of both, by the phase
+    results = {("PreviouslyAborted", "blocked"), ("PreviouslyFailed", "blocked")}  # one of both, by the phase
     for module in ("table", "origins"):
         text = (ROOT / "commodore" / "observe" / f"{module}.py").read_text(encoding="utf-8")
         for match in VERDICT.finditer(text):
             kind, reason = [group for group in match.groups() if group]
-            found.add((reason, kind))
-    return found
+            results.add((reason, kind))
+    return results
 
 
 def test_every_reason_is_on_the_page() -> None:

@@ -74,7 +74,7 @@ def test_every_option_of_the_help_is_on_the_page() -> None:
 
 
 def test_automatic_variables_are_read() -> None:
-    """Those that the page names, on three levels of the command line."""
+    """The ones that the page names, on three levels of the command line."""
     seen: dict[str, object] = {}
 
     def version(**values: object) -> None:

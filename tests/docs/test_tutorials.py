@@ -30,8 +30,8 @@ SHOWN = {
 def test_a_reader_sees_what_the_page_shows(page: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     environment = reader_environment(tmp_path_factory.mktemp("bin"))
     done = follow((TUTORIALS / f"{page}.md").read_text(encoding="utf-8"), tmp_path, environment)
-    assert [complaint for one in done if (complaint := one.complaint())] == []
-    programs_run = [one.step.shell.split()[:3] for one in done if isinstance(one.step, Command)]
+    assert [complaint for item in done if (complaint := item.complaint())] == []
+    programs_run = [item.step.shell.split()[:3] for item in done if isinstance(item.step, Command)]
     assert SHOWN[page] in programs_run
 
 
@@ -44,7 +44,7 @@ def test_a_reader_of_a_public_repository_sees_what_the_page_shows(
         **example_apps.make_remote(tmp_path_factory.mktemp("remote")),
     }
     done = follow((TUTORIALS / "first-argocd-diff.md").read_text(encoding="utf-8"), tmp_path, environment)
-    assert [complaint for one in done if (complaint := one.complaint())] == []
+    assert [complaint for item in done if (complaint := item.complaint())] == []
     assert len(done) > 10
 
 
@@ -69,7 +69,7 @@ def test_a_reader_of_the_first_catalog_sees_what_the_page_shows(tmp_path: Path) 
     (tmp_path / "bin").mkdir()
     environment = {**reader_environment(tmp_path / "bin"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = follow(page, folder, environment)
-    assert [complaint for one in done if (complaint := one.complaint())] == []
+    assert [complaint for item in done if (complaint := item.complaint())] == []
     assert len(done) > 12
 
 
@@ -78,7 +78,7 @@ def test_the_hierarchy_is_merged_as_its_page_shows(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir(parents=True)
     page = (ROOT / "docs" / "reference" / "hierarchy.md").read_text(encoding="utf-8")
     done = follow(page, tmp_path / "reader", reader_environment(tmp_path / "bin"))
-    assert [complaint for one in done if (complaint := one.complaint())] == []
+    assert [complaint for item in done if (complaint := item.complaint())] == []
     assert len(done) == 4
 
 
@@ -150,5 +150,5 @@ def test_a_shell_is_kept_for_the_whole_page(tmp_path: Path) -> None:
         "```{code-block} text\n:caption: file\n'quoted' $NAME\n```\n"
         "```console\n$ cat file; echo $NAME\n'quoted' $NAME\nvalue\n$ false\n```\n"
     )
-    complaints = [one.complaint() for one in follow(page, tmp_path, os.environ)]
+    complaints = [item.complaint() for item in follow(page, tmp_path, os.environ)]
     assert complaints == ["", "", "", "", "exit code 1: "]

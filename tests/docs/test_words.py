@@ -28,10 +28,10 @@ INSTEAD = {
 def test_pages_use_the_words_of_the_field() -> None:
     pages = [page for page in DOCS.rglob("*.md") if "adr" not in page.parts]
     assert len(pages) > 30
-    found = [
+    results = [
         f"{page.relative_to(DOCS)}: {match[0]!r}: say {better}"
         for page in pages
         for own, better in INSTEAD.items()
         for match in re.finditer(rf"\b(?:{own})\b", page.read_text(encoding="utf-8"), re.IGNORECASE)
     ]
-    assert found == []
+    assert results == []

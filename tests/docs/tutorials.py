@@ -53,7 +53,7 @@ class Done:
     code: int
 
     def complaint(self) -> str:
-        """What is not as the page says, or an empty text.
+        """Anything that is not as the page says, or an empty text.
 
         A command below which nothing is shown must succeed. Else all that it printed must be what is shown, where
         `…` stands for any text (in a line of its own: for any lines), and any duration for any other.
@@ -67,7 +67,7 @@ class Done:
 
 
 def steps(page: str) -> Iterator[Command | WriteFile]:
-    """What a page tells to do, in order."""
+    """Everything that a page tells to do, in order."""
     for kind, path, content in BLOCK.findall(page):
         if kind != "console":
             yield WriteFile(path, content)

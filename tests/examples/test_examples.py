@@ -64,8 +64,8 @@ def set_up(root: Path) -> Demo:
 
 def tree(folder: Path) -> dict[str, bytes]:
     """The files of a catalog."""
-    found = [file for part in ("manifests", "refs") for file in (folder / part).rglob("*") if file.is_file()]
-    return {str(file.relative_to(folder)): file.read_bytes() for file in found}
+    results = [file for part in ("manifests", "refs") for file in (folder / part).rglob("*") if file.is_file()]
+    return {str(file.relative_to(folder)): file.read_bytes() for file in results}
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +80,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 def test_the_catalog_is_the_golden_one(demo: Demo, tmp_path: Path) -> None:
     """Whoever clones what was pushed finds exactly the golden files."""
     git(tmp_path, "clone", "--quiet", str(demo.published), "clone")
-    found, golden = tree(tmp_path / "clone"), tree(GOLDEN)
-    assert sorted(found) == sorted(golden)
-    assert found == golden
+    result, golden = tree(tmp_path / "clone"), tree(GOLDEN)
+    assert sorted(result) == sorted(golden)
+    assert result == golden
 
 
 @pytest.mark.requirement("C43")
@@ -145,12 +145,12 @@ def test_setup_depends_on_the_folders_alone(tmp_path: Path) -> None:
     """Two users on two machines get the same commits; running it again changes nothing."""
 
     def refs(demo: Demo) -> dict[str, str]:
-        found = sorted(demo.repositories.rglob("*.git"))
-        return {str(one.relative_to(demo.repositories)): git(one, "show-ref", check=False) for one in found}
+        paths = sorted(demo.repositories.rglob("*.git"))
+        return {str(path.relative_to(demo.repositories)): git(path, "show-ref", check=False) for path in paths}
 
     (tmp_path / "one").mkdir()
     first = refs(set_up(tmp_path / "one"))
-    assert sum(bool(one) for one in first.values()) == 8  # all but the catalogs
+    assert sum(bool(item) for item in first.values()) == 8  # all but the catalogs
 
     settings = tmp_path / "gitconfig"
     settings.write_text("[core]\n\tautocrlf = true\n[commit]\n\tgpgSign = true\n[tag]\n\tgpgSign = true\n")
@@ -179,8 +179,8 @@ def test_the_published_tool_makes_the_same_catalog(tmp_path: Path, peer: Path) -
     def resolve(url: str) -> str:
         return url.replace("../.cache/demo-repos", demo.repositories.as_uri())
 
-    for one in facts.values():
-        one["gitRepo"]["url"] = resolve(one["gitRepo"]["url"])
+    for fact in facts.values():
+        fact["gitRepo"]["url"] = resolve(fact["gitRepo"]["url"])
     facts["tenant"]["globalGitRepoURL"] = resolve(facts["tenant"]["globalGitRepoURL"])
     with LieutenantServer([facts["cluster"]], [facts["tenant"]], token="token") as api:
         command = [str(peer), "-d", "published", "catalog", "compile", "c-example"]
@@ -190,7 +190,7 @@ def test_the_published_tool_makes_the_same_catalog(tmp_path: Path, peer: Path) -
 
 @pytest.mark.requirement("FC1", "FC10")
 def test_many_clusters_in_two_waves(tmp_path: Path) -> None:
-    """What docs/how-to/compile-many-clusters.md shows, offline; equal changes are shown once."""
+    """Everything that docs/how-to/compile-many-clusters.md shows, offline; equal changes are shown once."""
     demo = set_up(tmp_path)
     run(["examples/setup"], tmp_path)
     files = ["--cluster-file", "examples/many-clusters/clusters.yml", "--waves", "examples/many-clusters/waves.yml"]

@@ -23,15 +23,15 @@ def shown() -> Iterator[tuple[list[str], str]]:
 
 
 def test_the_files_shown_are_the_golden_ones() -> None:
-    found = 0
+    result = 0
     for (program, *arguments), output in shown():
         if arguments and arguments[-1].startswith(CATALOG):
             content = (GOLDEN / arguments[-1].removeprefix(CATALOG)).read_text(encoding="utf-8")
             if program == "grep":
                 content = "".join(line for line in content.splitlines(keepends=True) if arguments[0] in line)
             assert output == content
-            found += 1
-    assert found == 3
+            result += 1
+    assert result == 3
 
 
 def test_the_catalog_has_the_files_that_are_listed() -> None:

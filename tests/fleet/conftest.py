@@ -125,7 +125,7 @@ class World:
         fleet = read_fleet(self.root, report, DEFAULT_LIMITS)
         check_patches(fleet, report)
         cells = merge_fleet(fleet, fleet.config.cells(), [kind.name for kind in fleet.types], report)
-        return {"/".join(one.cell): one.values for one in cells}, report
+        return {"/".join(cell.cell): cell.values for cell in cells}, report
 
     def rendered(self) -> dict[str, bytes]:
         top = self.root / "rendered"
@@ -146,4 +146,4 @@ def world(tmp_path: Path) -> World:
 
 def codes(report: Diagnostics) -> list[str]:
     """The codes of all that was found."""
-    return [one.code for one in (*report.added("error"), *report.added("warning"), *report.added("info"))]
+    return [item.code for item in (*report.added("error"), *report.added("warning"), *report.added("info"))]

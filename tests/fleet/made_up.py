@@ -60,7 +60,7 @@ class MadeUp:
         first = {prefix[0] for prefix in self.prefixes}
         names = sorted({prefix[-1] for prefix in self.prefixes if len(prefix) > 1} - first)
         self._flat = {(app, name): self._item(0.5) for app in self._apps for name in names if chance.random() < 0.2}
-        self._patches = [one for number in range(chance.randint(0, 4)) if (one := self._patch(number))]
+        self._patches = [item for number in range(chance.randint(0, 4)) if (item := self._patch(number))]
         self.files = self._files()
 
     # what there is
@@ -99,7 +99,7 @@ class MadeUp:
         app = chance.choice(sorted(self._apps))
         values = self._item(0.7)
         prefixes = chance.sample(self.prefixes, min(len(self.prefixes), chance.randint(1, 3)))
-        covered = [cell for cell in self.cells if any(cell[: len(one)] == one for one in prefixes)]
+        covered = [cell for cell in self.cells if any(cell[: len(prefix)] == prefix for prefix in prefixes)]
         if not values or len(covered) == len(self.cells):
             return None  # it would be complete
         made = Placed(app, f"patch-{chance.choice('ab')}{number}", values, prefixes)
@@ -136,26 +136,28 @@ class MadeUp:
             files[f"config/main/{app}/{'/'.join(prefix)}/{name}.yaml"] = {"applications": {app: item}}
         for (app, name), item in self._flat.items():
             files[f"config/main/{app}/{name}/values.yaml"] = {"applications": {app: item}}
-        for one in self._patches:
-            for prefix in one.prefixes:
-                folder = f"config/main/{one.app}/{'/'.join(prefix)}"
-                files |= self._patch_file(one, folder)
+        for patch in self._patches:
+            for prefix in patch.prefixes:
+                folder = f"config/main/{patch.app}/{'/'.join(prefix)}"
+                files |= self._patch_file(patch, folder)
         return {path: yaml.safe_dump(content, sort_keys=False) for path, content in files.items()}
 
-    def _patch_file(self, one: Placed, folder: str) -> dict[str, Any]:
+    def _patch_file(self, placed: Placed, folder: str) -> dict[str, Any]:
         chance = self._chance
         slash = chance.choice(["", "/"])
-        needs = [{f"/{path}": expected} for path, expected in one.needs]
+        needs = [{f"/{path}": expected} for path, expected in placed.needs]
         metadata: dict[str, Any] = {"description": str(chance.random())}
         if needs:
             metadata["dependencies"] = needs
-        if one.strategies:
-            metadata["merge_strategy"] = {f"{slash}{one.app}/{path}": word for path, word in one.strategies.items()}
-        plain = {"metadata": metadata, "applications": {one.app: one.values}}
-        rooted = chance.choice([{"applications": {one.app: one.values}}, {one.app: one.values}])
+        if placed.strategies:
+            metadata["merge_strategy"] = {
+                f"{slash}{placed.app}/{path}": word for path, word in placed.strategies.items()
+            }
+        plain = {"metadata": metadata, "applications": {placed.app: placed.values}}
+        rooted = chance.choice([{"applications": {placed.app: placed.values}}, {placed.app: placed.values}])
         written = plain if chance.random() < 0.5 else {"metadata": metadata, "patch": rooted}
         beside = chance.random() < 0.5
-        return {f"{folder}/{one.name}.yaml" if beside else f"{folder}/patches/{one.name}.yaml": written}
+        return {f"{folder}/{placed.name}.yaml" if beside else f"{folder}/patches/{placed.name}.yaml": written}
 
     # what it comes to
 
@@ -176,19 +178,19 @@ class MadeUp:
                 ):
                     values[app] = _merge(values[app], layer or {}, {})
             if self.by_level:
-                self._apply([one for one in self._patches if cell[:depth] in one.prefixes], values)
+                self._apply([patch for patch in self._patches if cell[:depth] in patch.prefixes], values)
         if not self.by_level:
-            depths = {one.name: [len(p) for p in one.prefixes if cell[: len(p)] == p] for one in self._patches}
-            active = [one for one in self._patches if depths[one.name]]
-            self._apply(sorted(active, key=lambda one: (one.app, min(depths[one.name]), one.name)), values)
+            depths = {patch.name: [len(p) for p in patch.prefixes if cell[: len(p)] == p] for patch in self._patches}
+            active = [patch for patch in self._patches if depths[patch.name]]
+            self._apply(sorted(active, key=lambda item: (item.app, min(depths[item.name]), item.name)), values)
         return values
 
     def _apply(self, patches: list[Placed], values: dict[str, Any]) -> None:
         """Those of `api` come first: only those of `web` depend on others."""
-        order = patches if not self.by_level else sorted(patches, key=lambda one: (one.app, one.name))
-        for one in order:
-            if all(_met(values[path.split("/")[0]]["source"]["targetRevision"], wish) for path, wish in one.needs):
-                values[one.app] = _merge(values[one.app], one.values, one.strategies)
+        order = patches if not self.by_level else sorted(patches, key=lambda patch: (patch.app, patch.name))
+        for item in order:
+            if all(_met(values[path.split("/")[0]]["source"]["targetRevision"], wish) for path, wish in item.needs):
+                values[item.app] = _merge(values[item.app], item.values, item.strategies)
 
 
 def _merge(base: Any, over: Any, strategies: dict[str, str], path: str = "") -> Any:
@@ -200,16 +202,16 @@ def _merge(base: Any, over: Any, strategies: dict[str, str], path: str = "") -> 
         elif isinstance(old, list) and strategies.get(where) == "append":
             result[key] = old + value
         elif isinstance(old, list) and strategies.get(where) == "append-unique":
-            result[key] = old + [one for one in dict.fromkeys(value) if one not in old]
+            result[key] = old + [item for item in dict.fromkeys(value) if item not in old]
         else:
             result[key] = copy.deepcopy(value)
     return result
 
 
-def _met(found: str, wish: str) -> bool:
+def _met(text: str, wish: str) -> bool:
     order = _VERSIONS.index  # they are listed from the lowest
     for sign in (">=", "<", "!="):
         if wish.startswith(sign):
             other = wish.removeprefix(sign)
-            return {">=": order(found) >= order(other), "<": order(found) < order(other), "!=": found != other}[sign]
-    return found == wish
+            return {">=": order(text) >= order(other), "<": order(text) < order(other), "!=": text != other}[sign]
+    return text == wish

@@ -254,7 +254,7 @@ def test_several_types_have_their_own_applications(world: World) -> None:
     report = Diagnostics()
     fleet = read_fleet(report_of.root, report, DEFAULT_LIMITS)
     cells = merge_fleet(fleet, fleet.config.cells()[:1], ["main", "other"], report)
-    assert [(one.type, sorted(one.values["applications"])) for one in cells] == [
+    assert [(cell.type, sorted(cell.values["applications"])) for cell in cells] == [
         ("main", ["db", "web"]),
         ("other", ["web"]),
     ]

@@ -32,18 +32,18 @@ def commit(world: World, tag: str) -> None:
     git(world.root, "tag", tag)
 
 
-def told(found: RenderedDiff) -> list[tuple[str, str, int, list[str]]]:
-    return [(one.kind, one.path, len(one.clusters), sorted(one.differs_in)) for one in found.groups]
+def told(diff: RenderedDiff) -> list[tuple[str, str, int, list[str]]]:
+    return [(group.kind, group.path, len(group.clusters), sorted(group.differs_in)) for group in diff.groups]
 
 
 def test_the_files_beside_the_newest_commit(committed: World) -> None:
     assert told(diff_rendered(committed.root, (), committed.context)) == []
     write_files(committed.root, {f"{APP}/prod/values.yaml": patch("project: p")})
     committed.generate()
-    found = diff_rendered(committed.root, (), committed.context)
-    assert told(found) == [("modified", "values.yaml", 3, [])]
-    assert found.cells == 6
-    assert ("add", "+    project: p") in found.groups[0].diff
+    rendered = diff_rendered(committed.root, (), committed.context)
+    assert told(rendered) == [("modified", "values.yaml", 3, [])]
+    assert rendered.cells == 6
+    assert ("add", "+    project: p") in rendered.groups[0].diff
     assert told(diff_rendered(committed.root, ("one", "HEAD"), committed.context)) == []
 
 
@@ -74,8 +74,8 @@ def test_two_commits_and_cells_that_come_and_go(committed: World) -> None:
     back = diff_rendered(committed.root, ("two", "one"), committed.context)
     assert there.cells == 7
     assert {(kind, number) for kind, _, number, _ in told(there)} == {("added", 1), ("deleted", 1)}
-    assert {one.kind: one.clusters for one in there.groups}["added"] == ["main/prod/prod-2/asia"]
-    assert {one.kind: one.clusters for one in back.groups}["added"] == ["main/prod/prod-2/eu"]
+    assert {group.kind: group.clusters for group in there.groups}["added"] == ["main/prod/prod-2/asia"]
+    assert {group.kind: group.clusters for group in back.groups}["added"] == ["main/prod/prod-2/eu"]
 
 
 def test_changes_that_differ_in_the_names_of_their_cells_are_one(committed: World) -> None:
@@ -83,8 +83,8 @@ def test_changes_that_differ_in_the_names_of_their_cells_are_one(committed: Worl
         values = f"source: {{path: apps/{sector}}}"
         write_files(committed.root, {f"{APP}/prod/{sector}/values.yaml": patch(values)})
     committed.generate()
-    found = diff_rendered(committed.root, (), committed.context)
-    assert told(found) == [("modified", "values.yaml", 3, ["cell.sector"])]
+    rendered = diff_rendered(committed.root, (), committed.context)
+    assert told(rendered) == [("modified", "values.yaml", 3, ["cell.sector"])]
 
 
 @pytest.mark.parametrize("revision", ["none", "--output=stolen", "one:rendered", ""])
@@ -99,8 +99,8 @@ def test_a_link_in_a_commit_is_no_file(committed: World) -> None:
     (committed.root / "rendered/main/prod/prod-2/eu/values.yaml").unlink()
     (committed.root / "rendered/main/prod/prod-2/eu/values.yaml").symlink_to("/etc/hostname")
     commit(committed, "two")
-    found = diff_rendered(committed.root, ("one", "two"), committed.context)
-    (group,) = found.groups
+    rendered = diff_rendered(committed.root, ("one", "two"), committed.context)
+    (group,) = rendered.groups
     assert ("add", "+[no file]") in group.diff
 
 
@@ -112,12 +112,12 @@ def test_applications_that_come_and_go(world: World, style: Any) -> None:
     new = "applications: {shop: {source: {repoURL: x}}}\n"
     world.lay({"config/main/shop/values.yaml": new, f"{APP}/prod/override.yaml": "applications: {web: null}\n"})
     world.generate(allow_removal=("main/web",))
-    found = diff_rendered(world.root, (), world.context).objects
-    assert [(one.change, one.kind, one.name, len(one.cells)) for one in found.objects] == [
+    result = diff_rendered(world.root, (), world.context).objects
+    assert [(item.change, item.kind, item.name, len(item.cells)) for item in result.objects] == [
         ("removed", "Application", "web", 3),
         ("added", "Application", "shop", 6),
     ]
-    assert (found.added, found.removed, found.unknown) == ((), (), ())
+    assert (result.added, result.removed, result.unknown) == ((), (), ())
 
 
 def test_cells_that_come_and_go_as_a_whole(committed: World) -> None:
@@ -145,5 +145,5 @@ def test_cells_that_come_and_go_as_a_whole(committed: World) -> None:
 def test_the_items_of_values_however_they_are_written(text: str, items: set[tuple[str, str]]) -> None:
     new = {"main/a/values.yaml": text.encode()}
     change = compare_trees({"main/a/Chart.yaml": b"x"}, {"main/a/Chart.yaml": b"y", **new}, DEFAULT_LIMITS)
-    found = object_changes(change, {"main/a/Chart.yaml": b"x"}, {"main/a/Chart.yaml": b"y", **new}, 1, "charts")
-    assert {(one.kind, one.name) for one in found.objects} == items
+    changes = object_changes(change, {"main/a/Chart.yaml": b"x"}, {"main/a/Chart.yaml": b"y", **new}, 1, "charts")
+    assert {(item.kind, item.name) for item in changes.objects} == items

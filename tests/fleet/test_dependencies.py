@@ -71,7 +71,7 @@ def test_met_or_not(path: str, expected: Any, met: bool) -> None:
 def test_a_jsonpath_may_ask_for_the_dimensions_if_they_are_values(world: World, style: Any, code: list[str]) -> None:
     needs = "dependencies: [{$.cluster.sector: int-2}]"
     merged, report = world.lay(style(**{f"{APP}/int/patch-1.yaml": patch("project: p", needs)})).merged()
-    assert [one.code for one in report.added("error")] == code
+    assert [item.code for item in report.added("error")] == code
     if not code:
         patched = [cell for cell, values in merged.items() if values["applications"]["web"]["project"] == "p"]
         assert patched == ["int/int-2/r1"]
@@ -154,7 +154,7 @@ def test_by_level_a_patch_cannot_wait_for_a_later_level(world: World) -> None:
     assert codes(world.lay(manifests(**files)).merged()[1]) == ["CMD-FLT-047"]
     said = {"config/config.yaml": CONFIG + "generator: {patches: last}\n"}
     _, report = world.lay(said).merged()
-    assert [one.message for one in report.added("warning")] == [
+    assert [item.message for item in report.added("warning")] == [
         "the patch main/web/patch-001 is not applied in 1 cell (int/int-2/r1): /db/version is 'v1.13.3', not 'v2.0.0'"
     ]
 

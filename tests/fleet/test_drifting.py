@@ -23,8 +23,8 @@ def look(world: World, cells: dict[str, Any]) -> Drifts:
     return drift(world.root, read_states([str(file)], 900, world.context.limits), world.context)
 
 
-def told(found: Drifts) -> list[tuple[str, str, str, str, int]]:
-    return [(one.kind, one.application, one.wanted, one.found, len(one.cells)) for one in found.found]
+def told(drifts: Drifts) -> list[tuple[str, str, str, str, int]]:
+    return [(item.kind, item.application, item.wanted, item.found, len(item.cells)) for item in drifts.found]
 
 
 @pytest.mark.parametrize("files", [charts(), manifests()])
@@ -33,14 +33,14 @@ def test_what_is_missing_extra_and_at_another_revision(world: World, files: dict
     assert told(look(world, {f"main/{cell}": WANTED for cell in CELLS})) == []
 
     other = {"web": {"revision": "v4.16.0"}, "old": {"revision": "v1"}}
-    found = look(world, {f"main/{CELLS[0]}": other, f"main/{CELLS[1]}": other, f"main/{CELLS[2]}": WANTED})
-    assert told(found) == [
+    result = look(world, {f"main/{CELLS[0]}": other, f"main/{CELLS[1]}": other, f"main/{CELLS[2]}": WANTED})
+    assert told(result) == [
         ("missing", "db", "v1.13.3", "", 2),
         ("extra", "old", "", "v1", 2),
         ("revision", "web", "v4.17.0", "v4.16.0", 2),
     ]
-    assert found.known == tuple(f"main/{cell}" for cell in CELLS[:3])
-    assert found.unknown == tuple(f"main/{cell}" for cell in CELLS[3:])
+    assert result.known == tuple(f"main/{cell}" for cell in CELLS[:3])
+    assert result.unknown == tuple(f"main/{cell}" for cell in CELLS[3:])
 
 
 def test_a_cell_that_the_fleet_no_longer_has(world: World) -> None:
@@ -49,7 +49,7 @@ def test_a_cell_that_the_fleet_no_longer_has(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found", "differs"),
+    ("expected", "text", "differs"),
     [
         ("v1.2.0", "1.2.0", False),
         ("v1.2", "v1.2.0", False),
@@ -62,10 +62,10 @@ def test_a_cell_that_the_fleet_no_longer_has(world: World) -> None:
         ("'{{ .Values.cluster.tag }}'", "v1", False),
     ],
 )
-def test_when_a_revision_is_another_one(world: World, wanted: str, found: str, differs: bool) -> None:
-    app = f"applications:\n  db:\n    source: {{repoURL: https://x, path: p, targetRevision: {wanted}}}\n"
+def test_when_a_revision_is_another_one(world: World, expected: str, text: str, differs: bool) -> None:
+    app = f"applications:\n  db:\n    source: {{repoURL: https://x, path: p, targetRevision: {expected}}}\n"
     world.lay(charts(**{"config/main/db/values.yaml": app})).generate()
-    state = {"web": WANTED["web"], "db": {"revision": found}}
+    state = {"web": WANTED["web"], "db": {"revision": text}}
     assert bool(told(look(world, {f"main/{CELLS[0]}": state}))) is differs
 
 
@@ -80,12 +80,12 @@ def test_a_list_of_kubectl_tells_what_is_asked_for(world: World, target: str, dr
     file = world.root / "apps.json"
     file.write_text(json.dumps({"kind": "List", "items": items}))
     states = read_states([f"main/{CELLS[0]}={file}"], 900, world.context.limits, os.stat(file).st_mtime)
-    found = drift(world.root, states, world.context)
-    assert [(one.kind, one.wanted, one.found) for one in found.found] == drifts
+    result = drift(world.root, states, world.context)
+    assert [(item.kind, item.wanted, item.found) for item in result.found] == drifts
 
 
 def test_applications_with_expressions_are_seen(world: World) -> None:
-    """Style manifests: what is no YAML before Argo CD's own pass has rendered it is there all the same."""
+    """Style manifests: what is not a YAML before Argo CD's own pass has rendered it is there all the same."""
     world.lay(manifests()).generate()
     file = world.root / f"rendered/main/{CELLS[0]}/templates/db.yaml"
     file.write_text(file.read_text() + "x: {{ .Values.x }}: y\n")

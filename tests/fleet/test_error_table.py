@@ -1,4 +1,4 @@
-"""What is wrong with a fleet is told with its code, its place and what to do. Nothing is written then."""
+"""Anything that is wrong with a fleet is reported with its code, its place and what to do. Nothing is written then."""
 
 from __future__ import annotations
 
@@ -296,11 +296,11 @@ def test_errors(world: World, code: str, changes: dict[str, str | None], words: 
             (world.root / path).unlink()
         else:
             world.lay({path: text})
-    found = [error for error in world.refused() if error.code == code]
-    assert found
-    told = "\n".join(told_of(error) for error in found)
+    errors = [error for error in world.refused() if error.code == code]
+    assert errors
+    told = "\n".join(told_of(error) for error in errors)
     assert [word for word in words if word not in told] == [], told
-    assert all(error.exit_code == 1 and error.hint for error in found if code.startswith("CMD-FLT"))
+    assert all(error.exit_code == 1 and error.hint for error in errors if code.startswith("CMD-FLT"))
     assert not (world.root / "rendered").exists()
 
 
@@ -382,9 +382,9 @@ MANIFESTS: list[tuple[str, dict[str, str | None], list[str]]] = [
     ("code", "changes", "words"), MANIFESTS, ids=[f"{code}-{number}" for number, (code, _, _) in enumerate(MANIFESTS)]
 )
 def test_errors_in_style_manifests(world: World, code: str, changes: dict[str, str], words: list[str]) -> None:
-    found = [error for error in world.lay(manifests(**changes)).refused() if error.code == code]
-    told = "\n".join(told_of(error) for error in found)
-    assert found
+    results = [error for error in world.lay(manifests(**changes)).refused() if error.code == code]
+    told = "\n".join(told_of(error) for error in results)
+    assert results
     assert [word for word in words if word not in told] == [], told
     assert not (world.root / "rendered").exists()
     assert not (world.root.parent / "x.yaml").exists()
@@ -490,16 +490,16 @@ def test_warnings_which_count_as_errors_if_strict(
 ) -> None:
     done = world.lay(charts(**changes)).generate(write=False)
     told = "\n".join(
-        f"{one.message}\n{one.hint}" for one in world.events if isinstance(one, Warned) and one.code == code
+        f"{event.message}\n{event.hint}" for event in world.events if isinstance(event, Warned) and event.code == code
     )
-    assert [one.code for one in done.report.added("warning")] == [code]
+    assert [item.code for item in done.report.added("warning")] == [code]
     assert [word for word in words if word not in told] == [], told
     assert [error.code for error in world.refused(strict=True)] == [code]
 
 
 def test_notes_are_told(world: World) -> None:
     world.lay(charts(**{f"{APP}/patches/p.yaml": patch("project: p")})).generate(write=False)
-    assert any("[CMD-FLT-042]" in one.message for one in world.events if isinstance(one, Noted))
+    assert any("[CMD-FLT-042]" in event.message for event in world.events if isinstance(event, Noted))
 
 
 def a_link_out(path: Path) -> None:

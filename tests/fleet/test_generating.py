@@ -92,8 +92,8 @@ def test_stale_output_is_found_and_goes(world: World) -> None:
     stale.mkdir(parents=True)
     (stale / "Chart.yaml").write_text("x")
     (world.root / "rendered/main" / CELLS[0] / "values.yaml").write_text("x")
-    found = world.generate(write=False).change
-    assert [(one.kind, one.new_path) for one in found.files] == [
+    result = world.generate(write=False).change
+    assert [(file.kind, file.new_path) for file in result.files] == [
         ("deleted", "old/int/int-1/r1/Chart.yaml"),
         ("modified", "main/int/int-1/r1/values.yaml"),
     ]
@@ -147,7 +147,7 @@ def test_a_template_that_always_fails_is_the_charts_mistake(world: World) -> Non
     files = {f"templates/{path.name}": path.read_text() for path in built_in.iterdir() if path.name != "_plain.tpl"}
     world.lay(charts(**files, **{"templates/bad.yaml": '\nx: {{ .Values.nope | required "nope is needed" }}\n'}))
     [error] = world.refused()
-    assert (error.code, [str(one) for one in error.locations]) == ("CMD-FLT-056", ["templates/bad.yaml:2"])
+    assert (error.code, [str(location) for location in error.locations]) == ("CMD-FLT-056", ["templates/bad.yaml:2"])
     assert error.message.startswith(
         "helm fails: nope is needed; the chart in templates fails whatever the applications"
     )
@@ -226,7 +226,7 @@ def test_names_that_a_chart_writes_without_quotes(world: World) -> None:
         "True": b"true",
         "1password": b"1password",
     }
-    assert [(one.code, one.message.partition(": ")[2]) for one in report.added("warning")] == [
+    assert [(item.code, item.message.partition(": ")[2]) for item in report.added("warning")] == [
         ("CMD-FLT-063", "31.yaml, True.yaml")
     ]
 
@@ -261,7 +261,7 @@ def test_a_chart_whose_dependencies_are_not_there(world: World) -> None:
         "templates/Chart.yaml": _WITH_DEPENDENCY % "oci://charts.example.com",
         "templates/a.yaml": "{kind: A, apiVersion: v1, metadata: {name: x}, spec: {{ toJson .Values }}}\n",
     }
-    assert [one.code for one in world.lay(charts(**files)).generate().report.added("warning")] == ["CMD-FLT-029"]
+    assert [item.code for item in world.lay(charts(**files)).generate().report.added("warning")] == ["CMD-FLT-029"]
     (error,) = world.lay({"templates/Chart.yaml": _WITH_DEPENDENCY % "file://../lib"}).refused()
     assert (error.code, "copy those of the other chart" in error.hint) == ("CMD-FLT-056", True)
 
@@ -285,7 +285,9 @@ def test_two_runs_at_once(world: World) -> None:
 
 @pytest.mark.requirement("F45", "F46", "FP15")
 def test_text_stays_text(world: World) -> None:
-    """What helm would read as a number or a boolean is quoted, in values and keys; helm gives the same back."""
+    """Everything that helm would read as a number or a boolean is quoted, in values and keys; helm gives the same
+    back.
+    """
     words = [
         "08",
         "1e3",
@@ -318,8 +320,8 @@ def test_text_stays_text(world: World) -> None:
     assert "          '08': '08'" in lines
     assert "          'y': 'y'" in lines
     assert "          escaped: '{{`{{ .x }}`}}'" in lines
-    found = preview(world.root, CELLS[0], None, None, world.context)
-    web = next(one for one in found if one["metadata"]["name"] == "web")
+    result = preview(world.root, CELLS[0], None, None, world.context)
+    web = next(item for item in result if item["metadata"]["name"] == "web")
     seen = web["spec"]["source"]["helm"]["valuesObject"]
     assert {key: seen[key] for key in odd} == {**odd, "escaped": "{{ .x }}"}
 
@@ -367,19 +369,21 @@ def test_the_template_writes_all_fields_and_leaves_out_what_is_empty(world: Worl
         "config/main/application-defaults.yaml": "defaults: {info: []}",
     }
     world.lay(charts(**files, **{"config/main/db/values.yaml": None})).generate()
-    found = {one["metadata"]["name"]: one for one in preview(world.root, f"main/{CELLS[0]}", None, None, world.context)}
-    assert sorted(found) == ["empty", "full", "set"]
+    results = {
+        item["metadata"]["name"]: item for item in preview(world.root, f"main/{CELLS[0]}", None, None, world.context)
+    }
+    assert sorted(results) == ["empty", "full", "set"]
     spec = {key: full[key] for key in full if key[:3] not in ("add", "nam", "fin")}
-    assert found["full"]["spec"] == spec
-    assert found["full"]["metadata"] == {
+    assert results["full"]["spec"] == spec
+    assert results["full"]["metadata"] == {
         "name": "full",
         "namespace": "argocd",
         "annotations": {"a": "1", "b": "true", "c": "x"},
         "labels": {"l": "x"},
         "finalizers": ["f"],
     }
-    assert sorted(found["empty"]["spec"]) == ["destination", "project", "source"]
-    assert found["set"]["spec"]["goTemplate"] is False
+    assert sorted(results["empty"]["spec"]) == ["destination", "project", "source"]
+    assert results["set"]["spec"]["goTemplate"] is False
 
 
 @pytest.mark.requirement("F55", "FP17")
@@ -388,8 +392,8 @@ def test_a_clusters_values_are_resolved_text_by_text(world: World, tmp_path: Pat
     files = {f"{APP}/int/values.yaml": patch("\n".join(fields))}
     world.lay(charts(**files)).generate()
     (tmp_path / "cluster.yaml").write_text(yaml.safe_dump({"name": "x'\nserver: evil", "region": "r1"}))
-    found = preview(world.root, CELLS[0], "main", tmp_path / "cluster.yaml", world.context)
-    web = next(one for one in found if one["metadata"]["name"] == "web")
+    result = preview(world.root, CELLS[0], "main", tmp_path / "cluster.yaml", world.context)
+    web = next(item for item in result if item["metadata"]["name"] == "web")
     assert web["spec"]["project"] == "p-r1"
     assert web["spec"]["destination"] == {"name": "x'\nserver: evil"}  # one text, whatever it holds
 
@@ -446,14 +450,14 @@ def test_cluster_values_may_be_of_any_kind(world: World, tmp_path: Path) -> None
     }
     world.lay(charts(**said)).generate(need_helm=True)
     (tmp_path / "cluster.yaml").write_text("since: 2024-01-02\nname: c\n")
-    found = preview(world.root, CELLS[0], "main", tmp_path / "cluster.yaml", world.context)
-    assert {one["metadata"]["name"]: one["spec"]["project"] for one in found} == {"db": "default", "web": "c"}
+    result = preview(world.root, CELLS[0], "main", tmp_path / "cluster.yaml", world.context)
+    assert {item["metadata"]["name"]: item["spec"]["project"] for item in result} == {"db": "default", "web": "c"}
 
 
 def test_sets_are_written_in_one_order() -> None:
     letters = {chr(97 + number) for number in range(26)}
     written = as_yaml({"set": letters}).splitlines()
-    assert written == ["set: !!set", *(f"  {yaml_key(one)}: null" for one in sorted(letters))]
+    assert written == ["set: !!set", *(f"  {yaml_key(letter)}: null" for letter in sorted(letters))]
 
 
 def yaml_key(text: str) -> str:
@@ -487,7 +491,7 @@ def test_a_fleet_of_one_dimension_and_of_four(tmp_path: Path) -> None:
 def test_charts_without_helm(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     done = world.lay(charts()).generate()
-    assert [one.code for one in done.report.added("warning")] == ["CMD-FLT-029"]
+    assert [item.code for item in done.report.added("warning")] == ["CMD-FLT-029"]
     with pytest.raises(EnvironmentFault) as caught:
         world.generate(need_helm=True)
     assert (caught.value.code, caught.value.exit_code) == ("CMD-FLT-055", 3)

@@ -48,8 +48,8 @@ def values(world: World, app: str = "shop") -> Any:
 
 def live(world: World, name: str = "shop") -> Any:
     """The Application that Argo CD would apply in a cell."""
-    found = preview(world.root, "int/int-1/r1", None, None, world.context)
-    return next(one for one in found if one["metadata"]["name"] == name)
+    result = preview(world.root, "int/int-1/r1", None, None, world.context)
+    return next(item for item in result if item["metadata"]["name"] == name)
 
 
 @pytest.mark.tools

@@ -54,7 +54,7 @@ def test_changes_of_kind_are_told() -> None:
     merge(
         {"a": {"b": {"c": 1}}, "n": None, "s": 1},
         {"a": {"b": "x"}, "n": {}, "s": "t"},
-        changed=lambda *one: collected.append(one),
+        changed=lambda *item: collected.append(item),
     )
     assert collected == [(("a", "b"), {"c": 1}, "x")]
 
@@ -66,7 +66,7 @@ def test_merging_changes_nothing_and_shares_nothing(base: Any, over: Any) -> Non
     merged = merge(base, over)
     assert (base, over) == before
     ours = {id(part) for part in parts(merged)}
-    assert not ours & {id(part) for one in (base, over) for part in parts(one)}
+    assert not ours & {id(part) for item in (base, over) for part in parts(item)}
 
 
 def parts(value: Any) -> list[Any]:
@@ -74,7 +74,7 @@ def parts(value: Any) -> list[Any]:
     if not isinstance(value, (dict, list)):
         return []
     inner = value.values() if isinstance(value, dict) else value
-    return [value, *(part for one in inner for part in parts(one))]
+    return [value, *(part for item in inner for part in parts(item))]
 
 
 @given(MAPS)
@@ -88,8 +88,10 @@ def test_a_map_merged_with_itself_or_nothing_is_itself(value: Any) -> None:
 @given(st.dictionaries(KEYS, ONLY_MAPS), st.dictionaries(KEYS, ONLY_MAPS), st.dictionaries(KEYS, ONLY_MAPS))
 def test_merging_is_associative_where_kinds_agree(a: Any, b: Any, c: Any) -> None:
     changes: list[Any] = []
-    left = merge(merge(a, b, changed=lambda *one: changes.append(one)), c, changed=lambda *one: changes.append(one))
-    right = merge(a, merge(b, c, changed=lambda *one: changes.append(one)), changed=lambda *one: changes.append(one))
+    left = merge(merge(a, b, changed=lambda *item: changes.append(item)), c, changed=lambda *item: changes.append(item))
+    right = merge(
+        a, merge(b, c, changed=lambda *item: changes.append(item)), changed=lambda *item: changes.append(item)
+    )
     assert changes or left == right
 
 

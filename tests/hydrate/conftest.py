@@ -71,7 +71,7 @@ class Hydrated:
             url=self.remote.url,
             sync_branch=sync or branch,
             branch=branch,
-            scope=Scope(DRY, ("main",), tuple(one.path for one in paths) if written is None else tuple(written)),
+            scope=Scope(DRY, ("main",), tuple(path.path for path in paths) if written is None else tuple(written)),
             follows=(),
             commit=dry(number),
             message=f"Change {number}",
@@ -100,10 +100,10 @@ class Hydrated:
         dry: bool = False,
     ) -> list[Outcome | CommodoreError]:
         with RepositoryStore(self.folder / ".repos", self.context) as store:
-            store.sync([(self.remote.url, one.branch) for one in requests])
+            store.sync([(self.remote.url, request.branch) for request in requests])
             destination = open_destination(store.repository(self.remote.url), self.context, writing or CommitRules())
             results = publish(destination, requests, superseded, dry=dry).results
-        return [results[one.group] for one in requests]
+        return [results[request.group] for request in requests]
 
     def files(self, branch: str = "env/dev") -> dict[str, str]:
         """The files of a branch of the remote."""

@@ -19,7 +19,7 @@ NOTES = "hydrator.metadata"
 
 
 def test_a_catalog_says_what_it_was_made_from(tmp_path: Path) -> None:
-    """Without a change of manifests there is no commit, but a note."""
+    """Without a change of manifests there is not a commit, but a note."""
     world = ClusterWorld(tmp_path)
     world.component("app", data={"k": "v"})
     done = world.compile("--push", "--provenance")
@@ -95,33 +95,35 @@ def test_a_catalog_goes_through_staged_branches(tmp_path: Path) -> None:
     """Its manifests are those of a compile; it is compiled at each run, as components may have moved."""
     hydrate = Hydrating(tmp_path)
     world = hydrate.world
-    code, found, done = hydrate("run")
+    code, result, done = hydrate("run")
     assert code == 0, done.stderr
-    (group,) = found["groups"]
+    (group,) = result["groups"]
     assert (group["outcome"], group["destination"]["branch"]) == ("committed", "env/one-next")
     assert group["dry"]["sha"] == world.tenant_config.sha()
     assert yaml.safe_load(hydrate.shown("one/manifest.yaml"))["data"] == {"k": "v"}
     for path in ("", "one/"):
         told = json.loads(hydrate.shown(f"{path}hydrator.metadata"))
         assert (told["repoURL"], told["drySha"]) == (world.tenant_config.url, world.tenant_config.sha())
-        assert [one["commit"]["sha"] for one in told["references"]] == [world.defaults.sha()]
+        assert [item["commit"]["sha"] for item in told["references"]] == [world.defaults.sha()]
     assert told["drySource"] == {"targetRevision": "HEAD", "catalog": "c-one"}
     assert list(told["tools"]) == ["commodore"]
     assert told["commands"][0] in hydrate.shown("one/README.md")
 
     head = world.catalog.sha("env/one-next")
-    code, found, done = hydrate("run")
-    assert (code, found["groups"][0]["outcome"]) == (0, "unchanged"), done.stderr
+    code, result, done = hydrate("run")
+    assert (code, result["groups"][0]["outcome"]) == (0, "unchanged"), done.stderr
     world.remotes["app"].commit(world.component_files("app", {"k": "w", "s": "?{vaultkv:t-one/c-one/app/key}"}))
     first, reference = world.tenant_config.sha(), world.defaults.sha()
-    code, found, done = hydrate("run")
-    (group,) = found["groups"]
-    assert (group["outcome"], [one["code"] for one in group["warnings"]]) == ("committed", ["CMD-HYD-038"]), done.stderr
+    code, result, done = hydrate("run")
+    (group,) = result["groups"]
+    assert (group["outcome"], [item["code"] for item in group["warnings"]]) == ("committed", ["CMD-HYD-038"]), (
+        done.stderr
+    )
     assert world.catalog.sha("env/one-next^") == head
     assert (world.tenant_config.sha(), world.defaults.sha()) == (first, reference)
 
     assert hydrate("check")[1]["paths"][0]["answer"] == "same"
-    assert [one["answer"] for one in hydrate("check", "--commit", head)[1]["paths"]] == ["different"]
+    assert [item["answer"] for item in hydrate("check", "--commit", head)[1]["paths"]] == ["different"]
     status = hydrate("status")[1]["branches"][0]
     assert (status["dry_sha"], status["behind"]) == (first, 0)
     assert hydrate("plan", "--offline")[1]["groups"][0]["outcome"] == "render"
@@ -138,14 +140,14 @@ def test_a_catalog_goes_through_staged_branches(tmp_path: Path) -> None:
 )
 def test_entries_that_are_refused(dry: dict[str, Any], words: str) -> None:
     place = Location("hydrate.yaml", 1)
-    (one,) = read_config(entry(**dry), place, Path()).applications
+    (item,) = read_config(entry(**dry), place, Path()).applications
     with pytest.raises(InputError) as caught:
-        read_hydration(one, place)
+        read_hydration(item, place)
     assert re.match(words, f"{caught.value.code} {caught.value.message}")
 
 
 def test_applications_have_no_catalogs() -> None:
     place = Location("app.yaml", 1)
-    (one,) = read_config(entry(), place, Path()).applications
+    (item,) = read_config(entry(), place, Path()).applications
     with pytest.raises(CommodoreError, match=r"unknown field .*drySource\.catalog"):
-        read_hydration({**one, "kind": "Application"}, place)
+        read_hydration({**item, "kind": "Application"}, place)

@@ -1,4 +1,4 @@
-"""What projects permit, and what gitops-promoter can find."""
+"""Everything that projects permit, and what gitops-promoter can find."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def test_patterns_of_repositories(patterns: list[str], permitted: bool) -> None:
 
 @pytest.mark.requirement("H32")
 def test_projects_permit_both_repositories() -> None:
-    (one,) = read(application(sync_repoURL="https://git.example.com/hydrated.git"))
+    (item,) = read(application(sync_repoURL="https://git.example.com/hydrated.git"))
     project = {"metadata": {"name": "default"}, "spec": {"sourceRepos": ["https://git.example.com/dry"]}}
     with pytest.raises(PolicyError, match=r"does not permit https://git\.example\.com/hydrated\.git") as caught:
-        check_projects([one], [(project, PLACE)])
+        check_projects([item], [(project, PLACE)])
     assert caught.value.code == "CMD-HYD-011"
-    check_projects([one], [({"metadata": {"name": "other"}, "spec": {}}, PLACE)])
+    check_projects([item], [({"metadata": {"name": "other"}, "spec": {}}, PLACE)])
 
 
 def strategy(*environments: dict[str, str]) -> tuple[dict[str, Any], Any]:
@@ -57,7 +57,7 @@ def strategy(*environments: dict[str, str]) -> tuple[dict[str, Any], Any]:
         ("env/dev-next/a", [{"branch": "env/dev", "activePath": "a"}], []),
         ("env/dev-next", [{"branch": "env/dev", "activePath": "a"}], ["CMD-HYD-060"]),
         ("env/dev-next/a", [{"branch": "env/dev", "activePath": "b"}], ["CMD-HYD-061"]),
-        ("env/dev-next/a", [{"branch": "env/dev", "activePath": one} for one in ("a", "a/b")], ["CMD-HYD-061"]),
+        ("env/dev-next/a", [{"branch": "env/dev", "activePath": item} for item in ("a", "a/b")], ["CMD-HYD-061"]),
         ("env/dev-next", [{"branch": "env/prod"}], []),
     ],
 )

@@ -1,4 +1,4 @@
-"""What pushes are let in by, against a real git server that asks for a password."""
+"""Everything that pushes are let in by, against a real git server that asks for a password."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read(tmp_path: Path, *secrets: dict[str, Any]) -> Credentials:
 
 @pytest.mark.requirement("H33")
 def test_a_push_with_its_own_password(hydrated: Hydrated, tmp_path: Path) -> None:
-    """What reads the repository may not push; the Secret may, and is nowhere else."""
+    """Anything that reads the repository may not push; the Secret may, and is nowhere else."""
     with GitServer(hydrated.remote.path.parent, password="s3cret") as server:
         url = f"{server.site}/{hydrated.remote.path.name}"
         credentials = read(tmp_path, secret("writer", url=url, username="bot", password="s3cret"))
@@ -134,15 +134,15 @@ def test_a_github_app(tmp_path: Path, status: int) -> None:
             "githubAppPrivateKey": key.as_pem(private=True).decode(),
         }
         url = "https://git.example.com/org"
-        found = read(
+        result = read(
             tmp_path, secret("app", "repo-write-creds", url=url, githubAppEnterpriseBaseUrl=server.site, **values)
         )
         if status == 403:
             with pytest.raises(EnvironmentFault, match=r"gives no token for the Secret app: 403") as caught:
-                found.rights(f"{url}/shop", NO_PROJECTS)
+                result.rights(f"{url}/shop", NO_PROJECTS)
             assert caught.value.code == "CMD-HYD-082"
             return
-        rights = found.rights(f"{url}/shop", NO_PROJECTS)
+        rights = result.rights(f"{url}/shop", NO_PROJECTS)
         ((path, claims),) = server.asked
     assert (path, claims["iss"]) == ("/app/installations/42/access_tokens", "7")
     assert claims["exp"] - claims["iat"] <= 600, "GitHub takes no longer ones"

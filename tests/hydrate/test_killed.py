@@ -77,7 +77,7 @@ class Place:
         shutil.rmtree(self.folder / "work")
 
     def end(self) -> tuple[str, set[str]]:
-        """What is at the remote: its branches with their commits, and the notes of these."""
+        """Anything that is at the remote: its branches with their commits, and the notes of these."""
         branches = git(self.remote.path, "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads")
         notes = git(self.remote.path, "notes", "--ref=hydrator.metadata", "list").splitlines()
         return branches, set(notes)
@@ -99,7 +99,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, int, t
 
 @pytest.mark.parametrize("part", range(1, PARTS))
 def test_killed_at_any_point(undisturbed: tuple[Place, int, tuple[str, set[str]]], part: int) -> None:
-    """The same commits and notes as without that, and nothing beside them."""
+    """The same commits and notes as without that, and nothing next to them."""
     place, number, end = undisturbed
     place.reset()
     assert place.run(lambda count: count == number * part // PARTS) == -signal.SIGKILL

@@ -33,7 +33,7 @@ def application(name: str = "a", **changes: Any) -> dict[str, Any]:
 
 
 def read(*applications: dict[str, Any]) -> list[Hydration]:
-    return [read_hydration(one, PLACE) for one in applications]
+    return [read_hydration(item, PLACE) for item in applications]
 
 
 @pytest.mark.requirement("H45")
@@ -44,7 +44,7 @@ def test_one_commit_is_one_group_however_it_is_named() -> None:
         application("a"), application("b", dry_targetRevision="HEAD"), application("c", dry_repoURL=other)
     )
     (group,) = planning.group(hydrations, lambda _: "f" * 40)
-    assert [one.name for one in group.members] == ["a", "b", "c"]
+    assert [member.name for member in group.members] == ["a", "b", "c"]
 
 
 @pytest.mark.requirement("H8", "H45")
@@ -52,7 +52,7 @@ def test_repositories_whose_paths_differ_in_capitals() -> None:
     """They are two to most servers."""
     other = URL.replace("dry.git", "Dry.git")
     groups = planning.group(read(application("a"), application("b", dry_repoURL=other)), lambda _: "f" * 40)
-    assert [len(one.members) for one in groups] == [1, 1]
+    assert [len(group.members) for group in groups] == [1, 1]
 
 
 @pytest.mark.requirement("H37")
@@ -60,7 +60,7 @@ def test_the_order_of_applications_does_not_matter() -> None:
     hydrations = read(application("a"), application("b", sync_targetBranch="env/prod"), application("c"))
     groups = planning.group(hydrations, lambda _: "f" * 40)
     assert planning.group(reversed(hydrations), lambda _: "f" * 40) == groups
-    assert len({one.id for one in groups}) == 2
+    assert len({group.id for group in groups}) == 2
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_groups_are_by_dry_commit_and_branch() -> None:
         application("d", dry_repoURL=other, sync_repoURL=URL),
     )
     collected = Heard()
-    groups = planning.group(hydrations, lambda one: ("a" if one.dry_revision == "v1" else "f") * 40)
-    assert [[one.name for one in group.members] for group in groups] == [["a"], ["c"], ["d"], ["b"]]
+    groups = planning.group(hydrations, lambda hydration: ("a" if hydration.dry_revision == "v1" else "f") * 40)
+    assert [[member.name for member in group.members] for group in groups] == [["a"], ["c"], ["d"], ["b"]]
     planning.warn(groups, collected.append)
     assert collected.codes == ["CMD-HYD-033"]
 
@@ -160,7 +160,7 @@ def test_entries_of_a_file_of_our_own() -> None:
             {"name": "east", "drySource": {"path": "east"}, "syncSource": {"path": "east", "targetBranch": "x"}},
         ],
     }
-    west, east = (read_hydration(one, PLACE) for one in read_config(config, PLACE, Path()).applications)
+    west, east = (read_hydration(item, PLACE) for item in read_config(config, PLACE, Path()).applications)
     assert (west.branch, west.path, west.dry_path, west.dry_url) == ("env/dev", "west", "west", URL)
     assert east.branch == "x"
 
@@ -176,7 +176,7 @@ def test_a_key_of_a_file_of_our_own_that_stands_twice(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_sources([file], DEFAULT_LIMITS)
     assert (caught.value.code, caught.value.message) == ("CMD-HYD-002", "the key 'entries' is set twice")
-    assert [str(one) for one in caught.value.locations] == [f"{file}:5"]
+    assert [str(location) for location in caught.value.locations] == [f"{file}:5"]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_revisions_of_the_dry_repository_in_additional_sources(dry: str, own: st
     ],
 )
 def test_paths_that_count(annotation: str, changed: list[str], affected: bool) -> None:
-    one = application("a")
-    one["metadata"]["annotations"] = {"argocd.argoproj.io/manifest-generate-paths": annotation}
-    (group,) = planning.group(read(one), lambda _: "f" * 40)
+    item = application("a")
+    item["metadata"]["annotations"] = {"argocd.argoproj.io/manifest-generate-paths": annotation}
+    (group,) = planning.group(read(item), lambda _: "f" * 40)
     assert planning.is_affected(group, changed) is affected

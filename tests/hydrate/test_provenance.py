@@ -1,4 +1,4 @@
-"""What is told of dry commits."""
+"""Anything that is reported of dry commits."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def test_a_commit_with_a_reference(world: GitWorld, collected: Heard) -> None:
     ]
     remote = world.remote("dry", {"a": "1"})
     commit = remote.commit({"a": "2"}, message=f"Subject\n\n{body}\n\n" + "\n".join(trailers) + "\n")
-    told = read_commit(remote.path, commit, make_context(collected.append))
-    assert told.subject == "Subject"
-    assert told.body == f"{body}\n\nSigned-off-by: Jo <jo@example.com>\n"
-    assert told.date.endswith("Z")
+    commit_data = read_commit(remote.path, commit, make_context(collected.append))
+    assert commit_data.subject == "Subject"
+    assert commit_data.body == f"{body}\n\nSigned-off-by: Jo <jo@example.com>\n"
+    assert commit_data.date.endswith("Z")
     url = "https://git.example.com/x.git"
-    assert told.reference == Reference("Ada <ada@example.com>", body="all of it", sha=sha, url=url)
+    assert commit_data.reference == Reference("Ada <ada@example.com>", body="all of it", sha=sha, url=url)
     assert collected.codes == []
 
 
@@ -57,14 +57,14 @@ def test_a_commit_with_a_reference(world: GitWorld, collected: Heard) -> None:
 def test_trailers_that_others_could_not_read(world: GitWorld, collected: Heard, trailer: str) -> None:
     remote = world.remote("dry", {"a": "1"})
     commit = remote.commit({"a": "2"}, message=f"Subject\n\n{trailer}\n")
-    told = read_commit(remote.path, commit, make_context(collected.append))
-    assert told.reference is None
-    assert told.body == f"{trailer}\n"
+    commit_data = read_commit(remote.path, commit, make_context(collected.append))
+    assert commit_data.reference is None
+    assert commit_data.body == f"{trailer}\n"
     assert collected.codes == ["CMD-HYD-024"]
 
 
 @pytest.mark.parametrize(
-    ("header", "message", "subject", "told"),
+    ("header", "message", "subject", "reported"),
     [
         (b"", b"a\xffb", "a\ufffdb", True),
         (b"", b"a\0b", "a\ufffdb", True),
@@ -75,7 +75,7 @@ def test_trailers_that_others_could_not_read(world: GitWorld, collected: Heard, 
     ids=["no text", "nul", "long", "encoding", "unknown encoding"],
 )
 def test_messages_that_cannot_be_kept(
-    world: GitWorld, collected: Heard, header: bytes, message: bytes, subject: str, told: bool
+    world: GitWorld, collected: Heard, header: bytes, message: bytes, subject: str, reported: bool
 ) -> None:
     remote = world.remote("dry", {"a": "1"})
     tree = git(remote.path, "rev-parse", "HEAD^{tree}").encode()
@@ -85,4 +85,4 @@ def test_messages_that_cannot_be_kept(
     commit = read_commit(remote.path, sha, make_context(collected.append))
     assert (commit.subject, commit.author, commit.date) == (subject, "Jo <jo@example.com>", "2023-11-14T22:13:20Z")
     assert len(commit.body) <= 1 << 20
-    assert collected.codes == (["CMD-HYD-027"] if told else [])
+    assert collected.codes == (["CMD-HYD-027"] if reported else [])

@@ -43,13 +43,13 @@ def test_the_first_commit_of_a_branch(hydrated: Hydrated) -> None:
 @pytest.mark.requirement("H17", "H47", "H50")
 def test_no_commit_without_a_change(hydrated: Hydrated) -> None:
     """The note goes on, and other bytes of the same objects are no change."""
-    one, two = config_map("x", k="v"), config_map("y")
-    hydrated.publish(hydrated.request(output("a", one, two)))
-    (outcome,) = hydrated.publish(hydrated.request(output("a", two, one), number=2))
+    item, two = config_map("x", k="v"), config_map("y")
+    hydrated.publish(hydrated.request(output("a", item, two)))
+    (outcome,) = hydrated.publish(hydrated.request(output("a", two, item), number=2))
     assert outcome.word == "noted"
     assert hydrated.commits() == ["Change 1"]
     assert hydrated.note()["drySha"] == f"{2:040x}"
-    (outcome,) = hydrated.publish(hydrated.request(output("a", two, one), number=2))
+    (outcome,) = hydrated.publish(hydrated.request(output("a", two, item), number=2))
     assert outcome.word == "unchanged"
 
 
@@ -158,9 +158,9 @@ def test_ten_at_once(hydrated: Hydrated, tmp_path: Path) -> None:
     names = [f"app{number}" for number in range(10)]
 
     def hydrate(number: int) -> str:
-        one = Hydrated(tmp_path / f"work{number}", hydrated.remote, Heard())
+        item = Hydrated(tmp_path / f"work{number}", hydrated.remote, Heard())
         path = output(names[number], config_map(names[number]))
-        (outcome,) = one.publish(one.request(path, number=number + 1, group=names[number], written=names))
+        (outcome,) = item.publish(item.request(path, number=number + 1, group=names[number], written=names))
         return outcome.word
 
     with ThreadPoolExecutor(10) as pool:
@@ -214,27 +214,27 @@ def test_the_order_of_applications_does_not_matter(hydrated: Hydrated, tmp_path:
     hydrated.publish(hydrated.request(*paths))
     other = Hydrated(tmp_path / "other", world.remote("other", {"x": "1"}), Heard())
     other.publish(other.request(*reversed(paths)))
-    trees = [git(one.remote.path, "rev-parse", "env/dev^{tree}") for one in (hydrated, other)]
+    trees = [git(item.remote.path, "rev-parse", "env/dev^{tree}") for item in (hydrated, other)]
     assert trees[0] == trees[1]
 
 
 def test_a_mode_alone_is_no_change(hydrated: Hydrated) -> None:
     """Argo CD's commit server makes its manifests executable."""
-    wanted = hydrated.request(output("a", config_map("x")))
-    hydrated.publish(wanted)
+    expected = hydrated.request(output("a", config_map("x")))
+    hydrated.publish(expected)
     hydrated.remote.commit({"a/manifest.yaml": Script(hydrated.files()["a/manifest.yaml"])}, branch="env/dev")
-    (outcome,) = hydrated.publish(wanted)
+    (outcome,) = hydrated.publish(expected)
     assert (outcome.word, outcome.changed) == ("unchanged", ())
 
 
 def test_groups_of_one_branch_share_a_note(hydrated: Hydrated) -> None:
     """Also on a commit of others, which has no note of its own."""
-    one = hydrated.request(output("a", config_map("x")), group="one", written=["a", "b"])
+    item = hydrated.request(output("a", config_map("x")), group="one", written=["a", "b"])
     two = hydrated.request(output("b", config_map("y")), group="two", written=["a", "b"], number=2)
-    hydrated.publish(one, two)
+    hydrated.publish(item, two)
     hydrated.remote.commit({"theirs": "1"}, branch="env/dev")
     three = hydrated.request(output("b", config_map("y")), group="two", written=["a", "b"], number=3)
-    assert [outcome.word for outcome in hydrated.publish(one, three)] == ["noted", "noted"]
+    assert [outcome.word for outcome in hydrated.publish(item, three)] == ["noted", "noted"]
     groups = hydrated.note()["commodore"]["groups"]
     assert {name: group["drySha"] for name, group in groups.items()} == {"one": f"{1:040x}", "two": f"{3:040x}"}
 

@@ -28,7 +28,7 @@ Asked = Sequence[tuple[CommitRequest, str]]
 
 
 def once(accident: Callable[[], object]) -> Callable[[Asked], list[str]]:
-    """What happens just before the first push."""
+    """Anything that happens just before the first push."""
     waiting = [accident]
 
     def reasons(asked: Asked) -> list[str]:
@@ -41,9 +41,9 @@ def once(accident: Callable[[], object]) -> Callable[[Asked], list[str]]:
 
 def test_a_commit_beside_ours(hydrated: Hydrated, collected: Heard) -> None:
     hydrated.publish(hydrated.request(output("a", config_map("x"))))
-    wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
+    expected = hydrated.request(output("a", config_map("x", k="v")), number=2)
     accident = once(lambda: hydrated.remote.commit({"other": "theirs"}, branch="env/dev", message="Theirs"))
-    (outcome,) = hydrated.publish(wanted, superseded=accident)
+    (outcome,) = hydrated.publish(expected, superseded=accident)
     assert (outcome.word, hydrated.commits()) == ("committed", ["Change 2", "Theirs", "Change 1"])
     assert collected.codes == []
 
@@ -51,11 +51,11 @@ def test_a_commit_beside_ours(hydrated: Hydrated, collected: Heard) -> None:
 @pytest.mark.requirement("H41")
 @pytest.mark.parametrize("edited", ["refuse", "overwrite"])
 def test_a_commit_over_our_manifest(hydrated: Hydrated, collected: Heard, edited: Edited) -> None:
-    """What others commit between the look and the push is not overwritten either, unless that is wanted."""
+    """Anything that others commit between the look and the push is not overwritten either, unless that is wanted."""
     hydrated.publish(hydrated.request(output("a", config_map("x"))))
-    wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
+    expected = hydrated.request(output("a", config_map("x", k="v")), number=2)
     accident = once(lambda: hydrated.remote.commit({"a/manifest.yaml": "x: 1\n"}, branch="env/dev"))
-    (result,) = hydrated.results(wanted, superseded=accident, writing=CommitRules(edited=edited))
+    (result,) = hydrated.results(expected, superseded=accident, writing=CommitRules(edited=edited))
     if edited == "overwrite":
         assert "k: v" in hydrated.files()["a/manifest.yaml"]
         assert collected.codes == ["CMD-HYD-032"]
@@ -67,19 +67,19 @@ def test_a_commit_over_our_manifest(hydrated: Hydrated, collected: Heard, edited
 
 @pytest.mark.requirement("H41")
 def test_another_hydration_at_the_same_time(hydrated: Hydrated, collected: Heard, tmp_path: Path) -> None:
-    """Its commit is no edit of others: nothing is said of it."""
+    """Its commit is not an edit of others: nothing is said of it."""
     hydrated.publish(hydrated.request(output("a", config_map("x"))))
     other = Hydrated(tmp_path / "other", hydrated.remote, Heard())
     newer = hydrated.request(output("a", config_map("x", k="newer")), number=3)
-    wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
-    (outcome,) = hydrated.publish(wanted, superseded=once(lambda: other.publish(newer)))
+    expected = hydrated.request(output("a", config_map("x", k="v")), number=2)
+    (outcome,) = hydrated.publish(expected, superseded=once(lambda: other.publish(newer)))
     assert (outcome.word, collected.codes) == ("committed", [])
 
 
 def test_a_branch_that_is_deleted_meanwhile(hydrated: Hydrated) -> None:
     hydrated.publish(hydrated.request(output("a", config_map("x"))))
-    wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
-    hydrated.publish(wanted, superseded=once(lambda: hydrated.remote.delete_branch("env/dev")))
+    expected = hydrated.request(output("a", config_map("x", k="v")), number=2)
+    hydrated.publish(expected, superseded=once(lambda: hydrated.remote.delete_branch("env/dev")))
     assert hydrated.commits() == ["Change 2"], "its history does not come back"
     assert hydrated.note()["drySha"] == f"{2:040x}"
     assert "k: v" in hydrated.files()["a/manifest.yaml"]
@@ -89,8 +89,8 @@ def test_a_staged_branch_that_is_deleted_meanwhile(hydrated: Hydrated) -> None:
     """It begins again at the branch that is deployed."""
     hydrated.remote.commit({"x": "1"}, branch="env/dev", message="Deployed")
     hydrated.publish(hydrated.request(output("a", config_map("x")), branch="env/dev-next", sync="env/dev"))
-    wanted = hydrated.request(output("a", config_map("x", k="v")), branch="env/dev-next", sync="env/dev", number=2)
-    hydrated.publish(wanted, superseded=once(lambda: hydrated.remote.delete_branch("env/dev-next")))
+    expected = hydrated.request(output("a", config_map("x", k="v")), branch="env/dev-next", sync="env/dev", number=2)
+    hydrated.publish(expected, superseded=once(lambda: hydrated.remote.delete_branch("env/dev-next")))
     assert hydrated.commits("env/dev-next")[:2] == ["Change 2", "Deployed"]
 
 
@@ -117,10 +117,10 @@ def test_notes_of_another_history(hydrated: Hydrated, world: GitWorld) -> None:
 def test_a_note_that_did_not_arrive(hydrated: Hydrated) -> None:
     """The server takes no several refs together, and the run ended between branch and note."""
     git(hydrated.remote.path, "config", "receive.advertiseAtomic", "false")
-    wanted = hydrated.request(output("a", config_map("x")))
-    hydrated.publish(wanted)
+    expected = hydrated.request(output("a", config_map("x")))
+    hydrated.publish(expected)
     git(hydrated.remote.path, "update-ref", "-d", "refs/notes/hydrator.metadata")
-    (outcome,) = hydrated.publish(wanted)
+    (outcome,) = hydrated.publish(expected)
     assert (outcome.word, hydrated.commits()) == ("noted", ["Change 1"])
 
 
@@ -128,12 +128,12 @@ def test_notes_that_others_push_at_the_same_time(hydrated: Hydrated, collected: 
     """The server takes no several refs together: the branch is there, and the note is pushed again."""
     git(hydrated.remote.path, "config", "receive.advertiseAtomic", "false")
     hydrated.publish(hydrated.request(output("a", config_map("x"))))
-    wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
+    expected = hydrated.request(output("a", config_map("x", k="v")), number=2)
     accident = once(lambda: hydrated.remote.commit({"x": "1"}, branch="notes"))
     hydrated.remote.hook(
         "update", 'case "$1" in refs/heads/env/*) git update-ref refs/notes/hydrator.metadata refs/heads/notes;; esac'
     )
-    (outcome,) = hydrated.publish(wanted, superseded=accident)
+    (outcome,) = hydrated.publish(expected, superseded=accident)
     assert (outcome.word, outcome.changed, collected.codes) == ("committed", ("a",), [])
     assert hydrated.note()["drySha"] == f"{2:040x}"
 
@@ -143,15 +143,17 @@ def test_notes_that_a_server_refuses(hydrated: Hydrated, collected: Heard) -> No
     """The server takes no several refs together: what it has taken is said, and the next run tries again."""
     git(hydrated.remote.path, "config", "receive.advertiseAtomic", "false")
     hydrated.remote.hook("update", 'case "$1" in refs/notes/*) echo "no notes here" >&2; exit 1;; esac')
-    wanted = hydrated.request(output("a", config_map("x")))
-    (outcome,) = hydrated.publish(wanted)
+    expected = hydrated.request(output("a", config_map("x")))
+    (outcome,) = hydrated.publish(expected)
     assert (outcome.word, outcome.changed, collected.codes) == ("committed", ("a",), ["CMD-HYD-036"])
-    assert "the server refuses them: no notes here" in next(one.message for one in collected if isinstance(one, Warned))
+    assert "the server refuses them: no notes here" in next(
+        item.message for item in collected if isinstance(item, Warned)
+    )
     (result,) = hydrated.results(hydrated.request(output("a", config_map("x")), number=2))
     assert isinstance(result, CommodoreError)
     assert result.code == "CMD-HYD-050", "there was nothing to push but a note"
     (hydrated.remote.path / "hooks" / "update").unlink()
-    assert [one.word for one in hydrated.publish(wanted)] == ["noted"]
+    assert [item.word for item in hydrated.publish(expected)] == ["noted"]
     assert hydrated.commits() == ["Change 1"]
 
 
@@ -170,26 +172,26 @@ def test_others_that_are_always_faster(hydrated: Hydrated) -> None:
 
 
 def test_a_full_disk(hydrated: Hydrated) -> None:
-    """What cannot be written ends the run with an error, and moves no ref, neither here nor there."""
+    """Anything that cannot be written ends the run with an error, and moves no ref, neither here nor there."""
     large = config_map("x", k="".join(sha256(bytes([number])).hexdigest() for number in range(200)) * 40)
-    wanted = hydrated.request(output("a", large))
+    expected = hydrated.request(output("a", large))
     hydrated.publish(hydrated.request(output("a", config_map("x"))))
     before = git(hydrated.remote.path, "for-each-ref")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, limits[1]))
     try:
-        (error,) = hydrated.results(wanted)
+        (error,) = hydrated.results(expected)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert isinstance(error, EnvironmentFault)
     assert git(hydrated.remote.path, "for-each-ref") == before
-    assert [one.word for one in hydrated.publish(wanted)] == ["committed"]
+    assert [item.word for item in hydrated.publish(expected)] == ["committed"]
 
 
 def test_no_default_branch(hydrated: Hydrated) -> None:
     """The HEAD of the repository that is written to names a branch that is not there."""
     hydrated.remote.change_default_branch("gone")
-    assert [one.word for one in hydrated.publish(hydrated.request(output("a", config_map("x"))))] == ["committed"]
+    assert [item.word for item in hydrated.publish(hydrated.request(output("a", config_map("x"))))] == ["committed"]
 
 
 def test_an_empty_repository(hydrated: Hydrated, world: GitWorld, tmp_path: Path) -> None:
@@ -204,7 +206,9 @@ def test_notes_of_what_was_not_pushed_stay_away(hydrated: Hydrated) -> None:
     hydrated.publish(first)
     late = hydrated.request(output("a", config_map("x")), number=2)
     both = [late, hydrated.request(output("b", config_map("y")), branch="env/prod", number=2)]
-    hydrated.publish(*both, superseded=lambda asked: ["late" if one.branch == "env/dev" else "" for one, _ in asked])
+    hydrated.publish(
+        *both, superseded=lambda asked: ["late" if value.branch == "env/dev" else "" for value, _ in asked]
+    )
     assert hydrated.note()["drySha"] == f"{1:040x}"
 
 
@@ -241,8 +245,8 @@ def test_ten_of_one_commit(hydrated: Hydrated, server_url: str, tmp_path: Path) 
     """Ten want the same dry commit at once: there is one afterwards."""
 
     def hydrate(number: int) -> str:
-        one = _at(hydrated, server_url, tmp_path / f"web{number}")
-        (outcome,) = one.publish(replace(one.request(output("a", config_map("x"))), url=server_url))
+        item = _at(hydrated, server_url, tmp_path / f"web{number}")
+        (outcome,) = item.publish(replace(item.request(output("a", config_map("x"))), url=server_url))
         return outcome.word
 
     with ThreadPoolExecutor(10) as pool:

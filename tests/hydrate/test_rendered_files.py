@@ -25,12 +25,12 @@ def test_manifests_are_sorted() -> None:
     objects: list[dict[str, Any]] = [config_map("b"), {**config_map("a"), "kind": "Secret"}, config_map("a")]
     objects[0]["metadata"]["namespace"] = "x"
     objects[2]["status"] = None
-    found = layout.ordered(objects, "seed")
-    assert [(one["metadata"]["name"], one["kind"]) for one in found] == [
+    result = layout.ordered(objects, "seed")
+    assert [(item["metadata"]["name"], item["kind"]) for item in result] == [
         ("a", "ConfigMap"), ("a", "Secret"), ("b", "ConfigMap"),
     ]  # fmt: skip
-    assert "status" not in found[0]
-    assert [one["metadata"]["name"] for one in layout.ordered(objects, "source")] == ["b", "a", "a"]
+    assert "status" not in result[0]
+    assert [item["metadata"]["name"] for item in layout.ordered(objects, "source")] == ["b", "a", "a"]
     assert layout.manifest([]) == b""
 
 
@@ -39,8 +39,8 @@ def test_changes_are_counted_by_object() -> None:
     old = [config_map("gone"), config_map("same"), config_map("twice"), {**config_map("twice"), "data": {"a": "1"}}]
     new = [config_map("twice"), {**config_map("twice"), "data": {"a": "2"}}, config_map("same"), config_map("come")]
     new += [{**config_map("come"), "data": {}}]
-    found = layout.count_changes(json.dumps(old[0]).encode() + b"\n---\n" + layout.manifest(old[1:]), new)
-    assert found == PathCounts(objects=5, added=2, removed=1, changed=1)
+    changes = layout.count_changes(json.dumps(old[0]).encode() + b"\n---\n" + layout.manifest(old[1:]), new)
+    assert changes == PathCounts(objects=5, added=2, removed=1, changed=1)
     assert layout.count_changes(b"a: [", new) == PathCounts(objects=5, added=5, removed=1, changed=0)
     assert layout.is_same_manifest(layout.manifest(new), new[::-1])
 
@@ -139,8 +139,8 @@ def test_secrets_are_found() -> None:
         secret("allowed", stringData={"a": "x"}),
         {**secret("sealed", data={"a": "x"}), "apiVersion": "bitnami.com/v1alpha1", "kind": "SealedSecret"},
     ]
-    found = find_secrets(objects, ["n/allow*"])
-    assert [(one.name, one.keys) for one in found] == [
+    secrets = find_secrets(objects, ["n/allow*"])
+    assert [(item.name, item.keys) for item in secrets] == [
         ("Secret n/value", ("stringData.password",)), ("Secret n/encoded", ("data.key",)),
     ]  # fmt: skip
     (key,) = find_private_keys([config_map("x", k="a\n-----BEGIN RSA PRIVATE KEY-----\n"), *objects])

@@ -100,7 +100,7 @@ def test_metrics() -> None:
     metrics.looked([GroupStatus("a", 'b"', "committed", 0, 2), GroupStatus("a", "c", "failed", 3)], 1700000000)
     metrics.looked([GroupStatus("a", 'b"', "hydrated", 0), GroupStatus("a", "c", "failed", 4)], 1700000060)
     lines = metrics.text().splitlines()
-    wanted = [
+    expected = [
         'groups{outcome="failed"} 1',
         'runs_total{repository="a",outcome="failed"} 2',
         'push_retries_total{repository="a"} 2',
@@ -110,6 +110,6 @@ def test_metrics() -> None:
         'behind_commits{repository="a",branch="c"} 4',
         'last_success_timestamp_seconds{repository="a",branch="b\\""} 1700000060',
     ]
-    assert {f"commodore_hydrate_{one}" for one in wanted} <= set(lines)
+    assert {f"commodore_hydrate_{item}" for item in expected} <= set(lines)
     metrics.looked([], 1700000120)
     assert 'repository="a"' not in metrics.text()

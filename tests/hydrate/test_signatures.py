@@ -27,7 +27,7 @@ MAIL = "jo@example.com"
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All programs of the machine are found: those that sign are not everywhere."""
+    """All programs of the machine are found: the ones that sign are not everywhere."""
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}{MACHINE_PATH}")
 
 

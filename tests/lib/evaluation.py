@@ -76,7 +76,7 @@ def unsorted_files(folder: Path) -> list[str]:
 
 
 def importer(*folders: Path) -> Callable[[str, str], tuple[str, bytes]]:
-    """An import callback: beside the importing file first, then in `folders`."""
+    """An import callback: next to the importing file first, then in `folders`."""
 
     def find(base: str, name: str) -> tuple[str, bytes]:
         for folder in (base, *map(str, folders)):

@@ -12,7 +12,7 @@ from tests.lib.evaluation import in_compile, in_filter
 
 
 def deviation(case: Case, evaluate: Callable[[str], Any]) -> str:
-    """How the evaluation of `case` differs from what the case demands; empty if it does not."""
+    """The difference of the evaluation of `case` from its expectation; empty if they are equal."""
     try:
         result = evaluate(case.expression)
     except RuntimeError as error:
@@ -35,4 +35,4 @@ def deviation(case: Case, evaluate: Callable[[str], Any]) -> str:
 def test_cases(name: str, evaluate: Callable[[str], Any]) -> None:
     cases = read_cases(name)
     assert len(cases) > 50
-    assert [found for case in cases if (found := deviation(case, evaluate))] == []
+    assert [result for case in cases if (result := deviation(case, evaluate))] == []

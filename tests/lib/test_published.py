@@ -14,7 +14,7 @@ from tests.lib.evaluation import HERE, PRELUDE
 
 
 def published_results(tool: Path, expressions: list[str], folder: Path) -> list[Any]:
-    """What the published tool makes of each expression; FAILS where it fails."""
+    """Everything that the published tool makes of each expression; FAILS where it fails."""
     component = folder / "component-probe"
     (component / "class").mkdir(parents=True)
     (component / "component").mkdir()

@@ -13,24 +13,24 @@ from tests.world.kargo import NOW, Object
 
 def read(objects: Iterable[Object]) -> list[KargoObject]:
     """Objects as the planner has them; nothing may be wrong with them."""
-    found = []
-    for one in objects:
-        read = read_object(one)
+    results = []
+    for item in objects:
+        read = read_object(item)
         assert read is not None
         assert read[1] == []
-        found.append(read[0])
-    return found
+        results.append(read[0])
+    return results
 
 
 def plan(
     objects: Iterable[Object], now: datetime = NOW, *, holds: bool | None = None, **options: Any
 ) -> list[Decision]:
-    """What is decided about each Stage that an Application names."""
+    """Anything that is decided about each Stage that an Application names."""
     worlds = build_worlds(read(objects), WatchScope(), holds=holds)
     return [plan_stage(world, PlanOptions(**options), now) for world in worlds]
 
 
 def decide(objects: Iterable[Object], now: datetime = NOW, *, holds: bool | None = None, **options: Any) -> Decision:
-    """What is decided about the only Stage."""
+    """Anything that is decided about the only Stage."""
     (decision,) = plan(objects, now, holds=holds, **options)
     return decision

@@ -1,4 +1,4 @@
-"""Which Freight a Stage may have, by Kargo's rules."""
+"""The Freight that a Stage may have, by Kargo's rules."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.world.kargo import NOW, Object, at, freight, request, stage
 
 
 def judge(requests: list[Object], **status: Any) -> tuple[bool, str, timedelta | None]:
-    """Whether it is available, what is missing, and how long until it has soaked."""
+    """Return True if it is available, what is missing, and how long until it has soaked."""
     (asked,) = read([stage(requests=requests)])
     (given,) = read([freight("2", status=status)])
     assert isinstance(asked, Stage)
     assert isinstance(given, Freight)
-    found = availability(asked, given, NOW)
-    return found.available, found.missing, found.soaked_at - NOW if found.soaked_at else None
+    result = availability(asked, given, NOW)
+    return result.available, result.missing, result.soaked_at - NOW if result.soaked_at else None
 
 
 UP = ["test", "load"]

@@ -1,4 +1,4 @@
-"""The predecessor's rules, written down literally, beside the planner: where both differ, the reason is known."""
+"""The predecessor's rules, written down literally, next to the planner: where both differ, the reason is known."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PREFIX = "kargo-observer.mkutlak.github.io"
 
 @dataclass(frozen=True)
 class Old:
-    """What the predecessor does: the Freight that it promotes, or why it promotes none."""
+    """Everything that the predecessor does: the Freight that it promotes, or why it promotes none."""
 
     reason: str
     freight: str = ""
@@ -29,29 +29,38 @@ class Old:
 def old_plan(world: StageWorld) -> Old:
     """One pass of the predecessor: exact pairs of repository and tag, all origins at once, and its own last try."""
     stage = world.stage
-    applications = [one.application for one in world.applications if not one.application.ignored]
+    applications = [
+        application.application for application in world.applications if not application.application.ignored
+    ]
     if stage is None or not applications:
         return Old("nothing")
     asked = {request.origin for request in stage.requests}
-    subscribed = {one.repository for each in world.warehouses if each.origin in asked for one in each.subscriptions}
-    running = {pair(image) for one in applications for image in one.images if image.name in subscribed}
+    subscribed = {
+        subscription.repository
+        for each in world.warehouses
+        if each.origin in asked
+        for subscription in each.subscriptions
+    }
+    running = {pair(image) for application in applications for image in application.images if image.name in subscribed}
     recorded = {pair(image) for item in stage.history for image in item.images}
     drift = running - recorded
     if not drift:
         return Old("converged")
-    if any(not one.is_finished for one in world.promotions):
+    if any(not promotion.is_finished for promotion in world.promotions):
         return Old("in flight")
     match = first_match(world.freights, drift)
     if match is None:
         return Old("missing")
-    tries = newest_first(one for one in world.promotions if is_ours(one, PREFIX) and one.freight == match.name)
+    tries = newest_first(
+        promotion for promotion in world.promotions if is_ours(promotion, PREFIX) and promotion.freight == match.name
+    )
     if tries and tries[0].phase in ("Failed", "Errored"):
         return Old("failed before")
     return Old("promote", match.name)
 
 
 def first_match(freights: tuple[Freight, ...], drift: set[tuple[str, str]]) -> Freight | None:
-    return next((one for one in freights if drift <= {pair(image) for image in one.contents.images}), None)
+    return next((freight for freight in freights if drift <= {pair(image) for image in freight.contents.images}), None)
 
 
 def pair(image: ImageReference) -> tuple[str, str]:
@@ -94,10 +103,10 @@ def test_differences_are_known_ones(objects: list[Object]) -> None:
             assert new.kind != "promote"
         elif old.reason == "converged":
             # The same tag, but another digest than the recorded one.
-            assert new.kind != "promote" or all(one.deployed.digest for one in new.drift)
+            assert new.kind != "promote" or all(item.deployed.digest for item in new.drift)
         elif old.reason == "missing" and new.kind == "promote":
             # One Freight for the drift of one origin, or a digest that decides.
-            assert len(new.drift) > 1 or any(one.deployed.digest for one in new.drift)
+            assert len(new.drift) > 1 or any(item.deployed.digest for item in new.drift)
         elif old.reason == "failed before" and new.kind == "promote":
             assert new.verdict.freight != old.freight or len(new.drift) > 0
 

@@ -1,4 +1,4 @@
-"""Failures and races, as far as a decision meets them; tests/observe/cluster has those that need a server."""
+"""Failures and races that a decision meets; tests/observe/cluster has the ones that need a server."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_rolling_update() -> None:
 
 
 def test_an_old_pod_of_a_finished_job() -> None:
-    """Whatever Kargo records meanwhile, there is no Promotion back and forth."""
+    """Whatever Kargo records meanwhile, there is not a Promotion back and forth."""
     both = application(images=[f"{REPOSITORY}:1", f"{REPOSITORY}:2"])
     for word in ("1", "2"):
         assert decide(drifted(both, stage(history=[recorded(word)]))).reason == "Settling"
@@ -70,7 +70,7 @@ def test_a_promotion_that_was_deleted_while_it_ran() -> None:
 
 
 def test_a_freight_that_was_deleted() -> None:
-    objects = [one for one in drifted() if one["metadata"]["name"] != freight_name("2")]
+    objects = [item for item in drifted() if item["metadata"]["name"] != freight_name("2")]
     assert decide(objects).reason == "FreightMissing"
 
 
@@ -79,7 +79,7 @@ def test_a_stage_that_was_renamed() -> None:
 
 
 def test_an_application_that_moved_to_another_stage() -> None:
-    assert [str(one.stage) for one in plan(drifted(application(stage="shop:test"), stage("test")))] == ["shop/test"]
+    assert [str(item.stage) for item in plan(drifted(application(stage="shop:test"), stage("test")))] == ["shop/test"]
 
 
 def test_two_applications_on_different_versions() -> None:
@@ -94,14 +94,14 @@ def test_an_application_that_authorizes_stages_of_two_projects() -> None:
     other = stage()
     other["metadata"]["namespace"] = "spare"
     decisions = plan(drifted(application(stage="shop:prod,spare:prod"), other))
-    assert [one.reason for one in decisions] == ["Promote", "NothingSubscribed"]
+    assert [decision.reason for decision in decisions] == ["Promote", "NothingSubscribed"]
 
 
 def test_a_stage_without_history_takes_over_what_runs() -> None:
     first = stage(history=[], last=None)
     decision = decide(drifted(first))
     assert (decision.reason, decision.verdict.freight) == ("Promote", freight_name("2"))
-    assert [one.recorded for one in decision.drift] == [()]
+    assert [item.recorded for item in decision.drift] == [()]
 
 
 def test_a_tag_that_was_never_discovered() -> None:

@@ -1,4 +1,4 @@
-"""Objects from files: several documents, those that cannot be read, and content that makes no sense."""
+"""Objects from files: several documents, the ones that cannot be read, and content that makes no sense."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def planned(*texts: str) -> tuple[list[str], list[str]]:
     given = read_objects([ObjectText(f"file-{number}", text.encode()) for number, text in enumerate(texts)])
     worlds = build_worlds(given.objects, WatchScope(), holds=None, unreadable=given.unreadable)
     decisions = [plan_stage(world, PlanOptions(), NOW) for world in worlds]
-    assert all(list(explain(one)) and json.dumps(plain(one)) for one in decisions)
-    return [one.reason for one in decisions], [one.message for one in given.findings]
+    assert all(list(explain(decision)) and json.dumps(plain(decision)) for decision in decisions)
+    return [decision.reason for decision in decisions], [finding.message for finding in given.findings]
 
 
 @pytest.mark.parametrize("bad", ["kind: [", "a: b: c", "\t- x", "kind: Stage\nmetadata: {name: a", "\x00"])
@@ -53,7 +53,7 @@ def test_a_file_that_is_no_yaml_leaves_the_others_alone() -> None:
 
 
 def test_one_json_text_after_the_other() -> None:
-    assert planned("\n".join(json.dumps(one) for one in drifted())) == (["Promote"], [])
+    assert planned("\n".join(json.dumps(item) for item in drifted())) == (["Promote"], [])
     assert planned(json.dumps({"apiVersion": "v1", "kind": "List", "items": drifted()}, indent=1)) == (["Promote"], [])
 
 
@@ -65,7 +65,7 @@ def test_times_without_quotes() -> None:
 @pytest.mark.parametrize("text", ["metadata: 7", "spec: []", "status: x"])
 def test_an_object_without_a_name_is_told(text: str) -> None:
     _, findings = planned(text_of(*drifted()), f"apiVersion: kargo.akuity.io/v1alpha1\nkind: Promotion\n{text}")
-    assert any("it has no name" in one for one in findings)
+    assert any("it has no name" in finding for finding in findings)
 
 
 def test_the_first_of_two_equal_ones_counts() -> None:
@@ -82,7 +82,7 @@ def test_too_many_images_and_too_many_stages() -> None:
     named = ["shop:prod", *(f"shop:s{number}" for number in range(DEFAULT_LIMITS.authorized_stages))]
     given = read_objects([ObjectText("file", text_of(*drifted(application(stage=",".join(named)))).encode())])
     assert len(build_worlds(given.objects, WatchScope(), holds=None)) == DEFAULT_LIMITS.authorized_stages
-    (named_too_often,) = annotation_problems(next(one for one in given.objects if isinstance(one, Application)))
+    (named_too_often,) = annotation_problems(next(item for item in given.objects if isinstance(item, Application)))
     assert "all entries after the first" in named_too_often.message
 
 
@@ -92,7 +92,7 @@ def test_a_switch_of_another_spelling_is_reported(value: str, problems: int) -> 
     text = text_of(application(annotations={"kargo-observer.kutlak.cc/ignore": value, "example.com/ignore": "No"}))
     (read,) = read_objects([ObjectText("file", text.encode())]).objects
     assert isinstance(read, Application)
-    assert [one.reason for one in annotation_problems(read)] == ["AnnotationInvalid"] * problems
+    assert [problem.reason for problem in annotation_problems(read)] == ["AnnotationInvalid"] * problems
 
 
 ODD: list[Any] = [
@@ -104,10 +104,10 @@ ODD: list[Any] = [
 
 def everywhere(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The places in a value."""
-    found = [path] if path else []
+    result = [path] if path else []
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        found += everywhere(inner, (*path, key))
-    return found
+        result += everywhere(inner, (*path, key))
+    return result
 
 
 def changed(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
@@ -120,7 +120,7 @@ def changed(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
 
 
 def test_no_content_ends_in_a_traceback() -> None:
-    """Any field may have any value: it is told, or it does not matter."""
+    """Any field may have any value: it is reported, or it does not matter."""
     objects = [
         *drifted(stage(verifications=["Successful"], autoPromotionEnabled=True, currentPromotion=None)),
         promotion("2", "Failed", ago=20, ours=True),

@@ -11,13 +11,13 @@ ROOM = Path(__file__).resolve().parent.parent.parent / "commodore" / "observe"
 
 def imported(path: Path) -> set[str]:
     """The modules that a file imports."""
-    found = set()
+    results = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            results |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found.add(node.module or "")
-    return found
+            results.add(node.module or "")
+    return results
 
 
 def test_the_planner_knows_no_cluster_and_no_library() -> None:

@@ -1,4 +1,4 @@
-"""What counts as one version, and which Freight would move something."""
+"""Anything that counts as one version, and which Freight would move something."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def test_a_tag_and_its_digest_are_one_version() -> None:
     images = [f"{REPOSITORY}:2", f"{REPOSITORY}:2@{digest('2')}", f"{REPOSITORY}@{digest('2')}"]
     decision = decide(drifted(application(images=images), freight("2", images=images_of(web=f"2@{digest('2')}"))))
     assert decision.reason == "Promote"
-    assert [str(one.deployed) for one in decision.drift] == [f"2@{digest('2')}"]
+    assert [str(item.deployed) for item in decision.drift] == [f"2@{digest('2')}"]
 
 
 def test_two_digests_of_one_tag_are_two_versions() -> None:

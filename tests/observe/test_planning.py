@@ -35,7 +35,7 @@ IGNORED = {"kargo-observer.kutlak.cc/ignore": "true"}
 def seen(objects: list[Object], **age: Any) -> StageWorld:
     """The one world, its Applications with the age of their images."""
     (world,) = build_worlds(read(objects), WatchScope(), holds=None)
-    applications = tuple(SeenApplication(one.application, timedelta(**age)) for one in world.applications)
+    applications = tuple(SeenApplication(item.application, timedelta(**age)) for item in world.applications)
     return replace(world, applications=applications)
 
 
@@ -186,7 +186,7 @@ def test_row_9_compares_the_newest_history_with_the_summary() -> None:
     object_ = stage()
     object_["status"]["freightHistory"].append({"id": "0", "items": {"Warehouse/web": recorded("2")}})
     (drift,) = decide(drifted(object_)).drift
-    assert (drift.repository, str(drift.deployed), [str(one) for one in drift.recorded]) == (REPOSITORY, "2", ["1"])
+    assert (drift.repository, str(drift.deployed), [str(item) for item in drift.recorded]) == (REPOSITORY, "2", ["1"])
 
 
 # Rows 10 to 14: the Stage as a whole
@@ -330,8 +330,8 @@ def test_row_16_freight_missing() -> None:
 
 def test_row_16_tells_what_was_discovered_without_freight() -> None:
     manual = warehouse(freightCreationPolicy="Manual")
-    found = {"images": [{"repoURL": REPOSITORY, "references": [{"tag": "3"}]}]}
-    manual["status"] = {"discoveredArtifacts": found}
+    results = {"images": [{"repoURL": REPOSITORY, "references": [{"tag": "3"}]}]}
+    manual["status"] = {"discoveredArtifacts": results}
     message = decide(drifted(manual, application(images=[f"{REPOSITORY}:3"]))).message
     assert "3 was discovered by Warehouse/web, whose freightCreationPolicy is Manual, but is in no Freight" in message
 
@@ -558,7 +558,10 @@ def test_applications_of_one_stage_are_judged_together() -> None:
 @pytest.mark.requirement("O1")
 def test_an_application_may_authorize_several_stages() -> None:
     decisions = plan(drifted(application(stage=" shop : prod , shop:test,"), stage("test", last=None)))
-    assert [(str(one.stage), one.reason) for one in decisions] == [("shop/prod", "Promote"), ("shop/test", "Promote")]
+    assert [(str(decision.stage), decision.reason) for decision in decisions] == [
+        ("shop/prod", "Promote"),
+        ("shop/test", "Promote"),
+    ]
 
 
 @pytest.mark.requirement("O2")
@@ -581,22 +584,22 @@ def test_the_choice_among_freights() -> None:
     known = freight("b", images=images_of(web="2"), discovered=400, status={"verifiedIn": {"prod": {}}})
     newest = freight("c", images=images_of(web="2"), discovered=2)
     twin = freight("d", images=images_of(web="2"), discovered=2)
-    objects = [one for one in drifted(same) if one["metadata"]["name"] != freight_name("2")]
+    objects = [item for item in drifted(same) if item["metadata"]["name"] != freight_name("2")]
     chosen = []
     candidates = [equal, known, newest, twin]
     while candidates:
-        found = decide([*objects, *candidates]).verdict.freight
-        chosen.append(next(name for name in names if freight_name(name) == found))
-        candidates = [one for one in candidates if one["metadata"]["name"] != found]
+        result = decide([*objects, *candidates]).verdict.freight
+        chosen.append(next(name for name in names if freight_name(name) == result))
+        candidates = [candidate for candidate in candidates if candidate["metadata"]["name"] != result]
     assert chosen == ["a", "b", *sorted(("c", "d"), key=freight_name)]
 
 
 @pytest.mark.requirement("O35")
 def test_every_step_can_be_asked_for() -> None:
     steps = decide(drifted()).steps
-    assert [one.reason for one in steps if one.decided] == ["Promote"]
-    assert [one.reason for one in steps[:3]] == ["Ignored", "StageNotFound", "StageDeleting"]
-    assert next(one.detail for one in steps if one.reason == "Converged") == f"{REPOSITORY} runs 2, recorded is 1"
+    assert [step.reason for step in steps if step.decided] == ["Promote"]
+    assert [step.reason for step in steps[:3]] == ["Ignored", "StageNotFound", "StageDeleting"]
+    assert next(step.detail for step in steps if step.reason == "Converged") == f"{REPOSITORY} runs 2, recorded is 1"
 
 
 def test_images_that_cannot_be_read_or_have_no_version_are_named() -> None:

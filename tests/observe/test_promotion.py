@@ -28,17 +28,17 @@ def made(*more: kargo.Object, **options: Any) -> dict[str, Any]:
 def test_the_object() -> None:
     variables = stage(spec={"vars": [{"name": "a", "value": "1"}]})
     variables["spec"]["promotionTemplate"]["spec"]["vars"] = [{"name": "b", "value": "2"}]
-    found = made(variables)
-    assert (found["apiVersion"], found["kind"]) == ("kargo.akuity.io/v1alpha1", "Promotion")
-    assert found["metadata"]["namespace"] == "shop"
-    assert found["spec"] == {
+    result = made(variables)
+    assert (result["apiVersion"], result["kind"]) == ("kargo.akuity.io/v1alpha1", "Promotion")
+    assert result["metadata"]["namespace"] == "shop"
+    assert result["spec"] == {
         "stage": "prod",
         "freight": freight_name("2"),
         "vars": [{"name": "a", "value": "1"}, {"name": "b", "value": "2"}],
         "steps": STEPS,
     }
     assert "vars" not in made()["spec"]
-    observed = json.loads(found["metadata"]["annotations"]["observe.commodore.dev/observed"])
+    observed = json.loads(result["metadata"]["annotations"]["observe.commodore.dev/observed"])
     assert observed["applications"] == ["argocd/web"]
     assert observed["drift"] == [{"repository": kargo.REPOSITORY, "deployed": "2", "recorded": ["1"]}]
 
@@ -65,9 +65,9 @@ def test_long_values_of_labels_are_shortened() -> None:
 
 
 def the_stage(**fields: Any) -> Stage:
-    (found,) = read([stage(**fields)])
-    assert isinstance(found, Stage)
-    return found
+    (result,) = read([stage(**fields)])
+    assert isinstance(result, Stage)
+    return result
 
 
 @pytest.mark.requirement("O23")
@@ -90,11 +90,11 @@ def test_the_name_without_a_last_promotion_has_the_time_of_the_stage() -> None:
 @pytest.mark.requirement("O37")
 def test_the_name_follows_from_what_was_seen() -> None:
     """Two observers that have seen the same make the same name; another try, Freight or Stage gives another one."""
-    one = the_stage()
+    item = the_stage()
     names = [
-        promotion_name(one, freight_name("2"), 0),
-        promotion_name(one, freight_name("2"), 1),
-        promotion_name(one, "2" * 7 + freight_name("2")[7:], 0),
+        promotion_name(item, freight_name("2"), 0),
+        promotion_name(item, freight_name("2"), 1),
+        promotion_name(item, "2" * 7 + freight_name("2")[7:], 0),
         promotion_name(the_stage(last=(29, "1")), freight_name("2"), 0),
     ]
     assert len(set(names)) == len(names)

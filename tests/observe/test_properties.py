@@ -37,7 +37,7 @@ WORDS = st.sampled_from(["a", "b", "c", "d"])
 
 
 def mostly(usual: Any, *others: Any) -> st.SearchStrategy[Any]:
-    """The usual value in most cases, so that many worlds get as far as a Promotion."""
+    """The usual value in most cases, so that many worlds reach a Promotion."""
     return st.sampled_from([*[usual] * (6 * len(others)), *others])
 
 
@@ -69,10 +69,10 @@ def worlds(draw: st.DrawFn) -> list[Object]:
     """Two Stages, two Warehouses, and some of everything else."""
     origins = ("web", "other")
     running = {name: draw(TAGS) for name in REPOSITORIES}
-    found: list[Object] = [draw(applications(number, running)) for number in range(draw(st.integers(1, 2)))]
+    objects: list[Object] = [draw(applications(number, running)) for number in range(draw(st.integers(1, 2)))]
     for origin in origins:
         subscribed = draw(st.sets(st.sampled_from(REPOSITORIES), min_size=1))
-        found.append(warehouse(origin, repositories=sorted(subscribed)))
+        objects.append(warehouse(origin, repositories=sorted(subscribed)))
     freights = {
         word: freight(
             word,
@@ -82,16 +82,18 @@ def worlds(draw: st.DrawFn) -> list[Object]:
         )
         for word in sorted(draw(st.sets(WORDS, min_size=2)))
     }
-    found += freights.values()
+    objects += freights.values()
     for name in ("prod", "test"):
         history = [
             recorded(
-                "old", warehouse=origin, images=images_of(**{one: draw(mostly("0", "1", "2")) for one in REPOSITORIES})
+                "old",
+                warehouse=origin,
+                images=images_of(**{repository: draw(mostly("0", "1", "2")) for repository in REPOSITORIES}),
             )
             for origin in origins
             if draw(st.booleans())
         ]
-        found.append(
+        objects.append(
             stage(
                 name,
                 requests=[request(origin) for origin in origins],
@@ -103,8 +105,8 @@ def worlds(draw: st.DrawFn) -> list[Object]:
         )
     for number, word in enumerate(draw(st.lists(WORDS, max_size=2))):
         stage_name = draw(st.sampled_from(["prod", "test"]))
-        found.append(promotion(word, draw(PHASES), ago=20 + number * 7, ours=draw(st.booleans()), stage=stage_name))
-    return found
+        objects.append(promotion(word, draw(PHASES), ago=20 + number * 7, ours=draw(st.booleans()), stage=stage_name))
+    return objects
 
 
 def made(decision: Decision) -> Object:
@@ -114,8 +116,8 @@ def made(decision: Decision) -> Object:
 
 def after(objects: Iterable[Object], decisions: Iterable[Decision], phase: str) -> list[Object]:
     """The world in which the Promotions of these decisions have been made."""
-    created = [made(one) for one in decisions if one.kind == "promote"]
-    return [*objects, *({**copy.deepcopy(one), "status": {"phase": phase, "finishedAt": at(0)}} for one in created)]
+    created = [made(decision) for decision in decisions if decision.kind == "promote"]
+    return [*objects, *({**copy.deepcopy(item), "status": {"phase": phase, "finishedAt": at(0)}} for item in created)]
 
 
 @pytest.mark.requirement("O27")
@@ -132,31 +134,31 @@ def test_the_order_of_objects_does_not_matter(objects: list[Object], shuffler: r
 @given(worlds())
 def test_a_second_pass_writes_nothing(objects: list[Object]) -> None:
     decisions = plan(objects)
-    event(f"promoting {sum(one.kind == 'promote' for one in decisions)}")
-    assert all((one.verdict.promotion is not None) is (one.kind == "promote") for one in decisions)
+    event(f"promoting {sum(decision.kind == 'promote' for decision in decisions)}")
+    assert all((decision.verdict.promotion is not None) is (decision.kind == "promote") for decision in decisions)
     again = plan(after(objects, decisions, ""))
-    promoted = {one.stage for one in decisions if one.kind == "promote"}
-    assert [one.reason for one in again if one.stage in promoted] == ["PromotionInFlight"] * len(promoted)
+    promoted = {decision.stage for decision in decisions if decision.kind == "promote"}
+    assert [item.reason for item in again if item.stage in promoted] == ["PromotionInFlight"] * len(promoted)
 
 
 @pytest.mark.requirement("O29")
 @given(worlds())
 def test_nothing_moves_that_runs(objects: list[Object]) -> None:
     """A Freight that is promoted has every drifted version of its origin, and no other version of what runs."""
-    by_name = {one["metadata"]["name"]: one for one in objects if one["kind"] == "Freight"}
+    by_name = {item["metadata"]["name"]: item for item in objects if item["kind"] == "Freight"}
     for decision in plan(objects):
         if decision.kind != "promote":
             continue
         running = [
             read_image(text)
-            for one in objects
-            if one["kind"] == "Application"
-            and f"{one['metadata']['namespace']}/{one['metadata']['name']}" in decision.applications
-            and "observe.commodore.dev/ignore" not in one["metadata"]["annotations"]
-            for text in one["status"]["summary"]["images"]
+            for item in objects
+            if item["kind"] == "Application"
+            and f"{item['metadata']['namespace']}/{item['metadata']['name']}" in decision.applications
+            and "observe.commodore.dev/ignore" not in item["metadata"]["annotations"]
+            for text in item["status"]["summary"]["images"]
         ]
         for image in by_name[str(decision.verdict.freight)]["images"]:
-            tags = {one.version.tag for one in running if one.name == image["repoURL"]}
+            tags = {item.version.tag for item in running if item.name == image["repoURL"]}
             assert not tags or image["tag"] in tags
 
 
@@ -164,9 +166,9 @@ def test_nothing_moves_that_runs(objects: list[Object]) -> None:
 @given(worlds(), st.sampled_from(["Failed", "Errored", "Aborted"]))
 def test_what_failed_is_not_repeated(objects: list[Object], phase: str) -> None:
     decisions = plan(objects)
-    tried = {(one.stage, one.verdict.freight) for one in decisions if one.kind == "promote"}
+    tried = {(decision.stage, decision.verdict.freight) for decision in decisions if decision.kind == "promote"}
     later = {
-        (one.stage, one.verdict.freight) for one in plan(after(objects, decisions, phase)) if one.kind == "promote"
+        (item.stage, item.verdict.freight) for item in plan(after(objects, decisions, phase)) if item.kind == "promote"
     }
     assert not tried & later
 
@@ -178,7 +180,7 @@ def test_what_is_never_recorded_ends(objects: list[Object], seed: int) -> None:
     """Promotions that succeed without Kargo recording them are not made again and again."""
     for _ in range(10):
         decisions = plan(objects)
-        promoting = [one for one in decisions if one.kind == "promote"]
+        promoting = [decision for decision in decisions if decision.kind == "promote"]
         if not promoting:
             return
         objects = after(objects, promoting, "Succeeded")
@@ -187,7 +189,7 @@ def test_what_is_never_recorded_ends(objects: list[Object], seed: int) -> None:
 
 @given(worlds())
 def test_every_decision_says_why(objects: list[Object]) -> None:
-    for one in plan(objects, NOW):
-        assert one.message
-        assert one.steps[-1].decided
-        assert one.steps[-1].reason
+    for item in plan(objects, NOW):
+        assert item.message
+        assert item.steps[-1].decided
+        assert item.steps[-1].reason

@@ -37,7 +37,7 @@ def test_the_containerfile_is_right(file: Path) -> None:
         ("USER 65532:65532", "USER nobody", "no USER that is a number"),
         ("USER 65532:65532", "USER 0", "no USER that is a number"),
         ("ENV HOME=/tmp", "ENV API_TOKEN=a HOME=/tmp", "a secret would stay"),
-        ('CMD ["observe", "run"]', "CMD observe run", "CMD is no JSON list"),
+        ('CMD ["observe", "run"]', "CMD observe run", "CMD must be a JSON list"),
         ('ENTRYPOINT ["/opt/commodore/bin/commodore"]', "", "no ENTRYPOINT"),
     ],
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 WRAPPER = Path(__file__).resolve().parents[2] / "commodore" / "scripts" / "run-kustomize"
-# Prints each argument on its own line, between angle brackets, into the file "seen" beside itself.
+# Prints each argument on its own line, between angle brackets, into the file "seen" next to itself.
 RECORDER = """#!/bin/sh
 printf '<%s>\\n' "$(basename "$0")" "$@" > "$(dirname "$0")/seen"
 exit ${RESULT:-0}
@@ -23,9 +23,9 @@ def tools(tmp_path: Path) -> Path:
     folder = tmp_path / "tools"
     folder.mkdir()
     for name in ("mkdir", "dirname", "basename"):
-        found = shutil.which(name)
-        assert found is not None
-        (folder / name).symlink_to(found)
+        program = shutil.which(name)
+        assert program is not None
+        (folder / name).symlink_to(program)
     return folder
 
 

@@ -94,7 +94,9 @@ class Client:
 
 @dataclass(slots=True)
 class Memory:
-    """What the server remembers. `decisions` are those of users at the device page, by the code they entered."""
+    """Everything that the server remembers. `decisions` are those of users at the device page, by the code they
+    entered.
+    """
 
     clients: dict[str, Client]
     id_token: Callable[[Client, str | None], str]
@@ -145,7 +147,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
 
 
 def _opaque() -> str:
-    """A refresh token that is no JWT."""
+    """A refresh token that is not a JWT."""
     return f"rt-{secrets.token_urlsafe(24)}"
 
 
@@ -180,10 +182,10 @@ class _CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
         )
 
     def query_authorization_code(self, code: str, client: Client) -> Any:
-        found = self.server.memory.codes.pop(code, None)  # used up, whatever comes of it
-        if found is None or found.client_id != client.client_id:
+        result = self.server.memory.codes.pop(code, None)  # used up, whatever comes of it
+        if result is None or result.client_id != client.client_id:
             return None
-        return _Challenged(found)
+        return _Challenged(result)
 
     def delete_authorization_code(self, authorization_code: Any) -> None:
         """It has gone already."""
@@ -257,7 +259,7 @@ class _Revocation(RevocationEndpoint):  # type: ignore[misc]
 
     def query_token(self, token_string: str, token_type_hint: str | None) -> Issued | None:
         known = self.server.memory.issued.values()
-        return next((one for one in known if token_string in (one.refresh_token, one.access_token)), None)
+        return next((item for item in known if token_string in (item.refresh_token, item.access_token)), None)
 
     def revoke_token(self, token: Issued, request: Any) -> None:
         self.server.memory.revoked.append(token.refresh_token)

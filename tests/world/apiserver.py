@@ -1,4 +1,4 @@
-"""A real kube-apiserver with etcd, RBAC on, and Kargo's webhook beside it. `scripts/apiserver` builds the binaries."""
+"""A real kube-apiserver with etcd, RBAC on, and Kargo's webhook next to it. `scripts/apiserver` builds the binaries."""
 
 from __future__ import annotations
 
@@ -164,11 +164,11 @@ class ApiServer:
 
     def put(self, *objects: Object) -> None:
         """Store objects with their status, new ones or in place of others."""
-        for one in objects:
-            plural, meta = PLURALS[one["kind"]], one["metadata"]
+        for item in objects:
+            plural, meta = PLURALS[item["kind"]], item["metadata"]
             where = self.path(plural, meta["namespace"], meta["name"])
             body = {
-                **one,
+                **item,
                 "metadata": {key: value for key, value in meta.items() if key not in ("creationTimestamp", "uid")},
             }
             code, there = self.ask("GET", where)
@@ -178,15 +178,15 @@ class ApiServer:
                 version = {"resourceVersion": there["metadata"]["resourceVersion"]}
                 code, made = self.ask("PUT", where, {**body, "metadata": {**body["metadata"], **version}})
             assert code in (200, 201), made
-            if "status" in one and plural != "applications":
-                body = {**made, "status": one["status"]}
+            if "status" in item and plural != "applications":
+                body = {**made, "status": item["status"]}
                 code, made = self.ask("PUT", f"{where}/status", body)
                 assert code == 200, made
 
     def all(self, plural: str, namespace: str) -> list[Object]:
-        code, found = self.ask("GET", self.path(plural, namespace))
-        assert code == 200, found
-        return list(found["items"])
+        code, result = self.ask("GET", self.path(plural, namespace))
+        assert code == 200, result
+        return list(result["items"])
 
     def delete(self, plural: str, namespace: str, name: str) -> None:
         code, answer = self.ask("DELETE", self.path(plural, namespace, name))
@@ -194,9 +194,9 @@ class ApiServer:
 
     def run_kargo(self, namespace: str, phase: str = "Succeeded") -> None:
         """Let Kargo run the open Promotions of a namespace, and record them."""
-        for one in self.all("promotions", namespace):
-            if not one.get("status", {}).get("phase"):
-                self._put_status("promotions", finish(one, phase))
+        for item in self.all("promotions", namespace):
+            if not item.get("status", {}).get("phase"):
+                self._put_status("promotions", finish(item, phase))
         for stage in self.all("stages", namespace):
             after = record(stage, self.all("promotions", namespace), self.all("freights", namespace))
             if after != stage:
@@ -211,25 +211,25 @@ class ApiServer:
 
     def install(self, definitions: list[Object]) -> None:
         """Install definitions of kinds, and wait until they are served."""
-        for one in definitions:
-            name = one["metadata"]["name"]
+        for definition in definitions:
+            name = definition["metadata"]["name"]
             where = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}?fieldManager=tests&force=true"
-            code, answer = self.ask("PATCH", where, one, kind="application/apply-patch+yaml")
+            code, answer = self.ask("PATCH", where, definition, kind="application/apply-patch+yaml")
             assert code in (200, 201), answer
         for plural, group in GROUPS.items():
             wait_until(lambda plural=plural, group=group: self.ask("GET", f"/apis/{group}/v1alpha1/{plural}")[0] == 200)
 
     def grant(self, objects: list[Object], user: str) -> None:
         """Create roles, and bind to the user what is bound to a service account."""
-        for one in objects:
-            one = json.loads(json.dumps(one))
-            if "subjects" in one:
-                one["subjects"] = [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}]
-                one["metadata"]["name"] += f"-{user}"
-            namespace = one["metadata"].get("namespace")
+        for item in objects:
+            item = json.loads(json.dumps(item))
+            if "subjects" in item:
+                item["subjects"] = [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}]
+                item["metadata"]["name"] += f"-{user}"
+            namespace = item["metadata"].get("namespace")
             place = f"/namespaces/{namespace}" if namespace else ""
-            kind = one["kind"].lower() + "s"
-            code, answer = self.ask("POST", f"/apis/rbac.authorization.k8s.io/v1{place}/{kind}", one)
+            kind = item["kind"].lower() + "s"
+            code, answer = self.ask("POST", f"/apis/rbac.authorization.k8s.io/v1{place}/{kind}", item)
             assert code in (201, 409), answer
 
     def namespace(self, name: str) -> None:
@@ -242,10 +242,10 @@ def definitions(real: Path | None) -> list[Object]:
     archive = real / "observe" / "crds.tar.xz" if real else None
     if archive is not None and archive.exists():
         with tarfile.open(archive) as tar:
-            wanted = [f"{group}_{plural}.yaml" for plural, group in GROUPS.items()]
-            members = [one for one in tar.getmembers() if Path(one.name).name in wanted]
-            found = [yaml.safe_load(file) for one in members if (file := tar.extractfile(one)) is not None]
-            return [{key: one[key] for key in ("apiVersion", "kind", "metadata", "spec")} for one in found]
+            expected = [f"{group}_{plural}.yaml" for plural, group in GROUPS.items()]
+            members = [getmember for getmember in tar.getmembers() if Path(getmember.name).name in expected]
+            results = [yaml.safe_load(file) for member in members if (file := tar.extractfile(member)) is not None]
+            return [{key: result[key] for key in ("apiVersion", "kind", "metadata", "spec")} for result in results]
     return [_definition(kind, plural) for kind, plural in PLURALS.items()]
 
 
@@ -295,8 +295,8 @@ def webhook(server: ApiServer, certificate: Certificate) -> Iterator[None]:
     """Kargo's webhook on loopback, registered with the server. It decides as `server.kargo` says."""
 
     def stored(plural: str, namespace: str, name: str) -> Object | None:
-        code, found = server.ask("GET", server.path(plural, namespace, name))
-        return found if code == 200 else None
+        code, result = server.ask("GET", server.path(plural, namespace, name))
+        return result if code == 200 else None
 
     server.kargo.get = stored
 

@@ -88,15 +88,15 @@ class Running:
 
     def wait_for(self, stage: str, event: str = "StageStarted") -> bool:
         """Wait until a stage is announced. Returns False if the process ended without it."""
-        wanted = f'"event": "{event}"', f'"stage": "{stage}"'
+        expected = f'"event": "{event}"', f'"stage": "{stage}"'
         with self._heard:
             self._heard.wait_for(
-                lambda: self._ended or any(all(part in line for part in wanted) for line in self._lines), timeout=60
+                lambda: self._ended or any(all(part in line for part in expected) for line in self._lines), timeout=60
             )
-            return any(all(part in line for part in wanted) for line in self._lines)
+            return any(all(part in line for part in expected) for line in self._lines)
 
     def signal_group(self, number: signal.Signals) -> None:
-        """What a terminal does at Ctrl-C: the signal reaches every process of the group."""
+        """Everything that a terminal does at Ctrl-C: the signal reaches every process of the group."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, number)
 
@@ -116,13 +116,13 @@ class Running:
 
     def orphans(self) -> list[int]:
         """Processes that this command has started and that are still there."""
-        found = []
+        orphans = []
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
                 with contextlib.suppress(OSError):
                     if self.mark.encode() in (entry / "environ").read_bytes():
-                        found.append(int(entry.name))
-        return found
+                        orphans.append(int(entry.name))
+        return orphans
 
     def _listen(self) -> None:
         assert self._process.stderr is not None

@@ -1,4 +1,4 @@
-"""What the shell is offered, however busy the machine is."""
+"""Everything that the shell is offered, however busy the machine is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# The program waits two seconds for what it offers: too few for a test beside others.
+# The program waits two seconds for what it offers: too few for a test next to others.
 _PATIENT = """
 from dataclasses import replace
 from commodore.base import limits
@@ -20,7 +20,7 @@ main()
 
 
 def complete(words: str, *, patient: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
-    """What bash is offered for the last of these words.
+    """Everything that bash is offered for the last of these words.
 
     Args:
         patient: wait for it as long as it takes; False: as long as the program waits.

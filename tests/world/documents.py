@@ -15,9 +15,9 @@ SCHEMAS = Path(__file__).resolve().parents[2] / "docs" / "reference" / "schemas"
 
 def check_documents(text: str) -> None:
     """Validate what a command has printed, if these are documents: a JSON or YAML document, or one per line."""
-    for found in _documents(text):
-        if isinstance(found, dict) and isinstance(name := found.get("schema"), str) and "/" not in name:
-            _validator(name).validate(found)
+    for document in _documents(text):
+        if isinstance(document, dict) and isinstance(name := document.get("schema"), str) and "/" not in name:
+            _validator(name).validate(document)
 
 
 def _documents(text: str) -> list[Any]:
@@ -41,7 +41,7 @@ def _validator(name: str) -> jsonschema.Draft202012Validator:
 
 
 def _close(schema: Any) -> None:
-    """Allow no fields but those that are listed."""
+    """Allow no fields but the ones that are listed."""
     if isinstance(schema, dict):
         if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":
             schema["additionalProperties"] = False

@@ -81,7 +81,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What happens at a point.
+    """Anything that happens at a point.
 
     `kill` and `SIGTERM` reach the program alone, `killall` and `SIGINT` all its processes. `ENOSPC` lasts until the
     end of the run, `EIO` is the answer to one call.
@@ -96,7 +96,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a user has after a run: trees by path with digests, reports without times, and all other paths."""
+    """The state after a run: trees by path with digests, reports without times, and all other paths."""
 
     pushed: str
     commits: int
@@ -152,7 +152,7 @@ class FaultWorld:
         }
 
     def try_faults(self, *faults: Fault) -> list[str]:
-        """What is wrong with disturbed runs, one after another in one situation, or after the next run; empty, if
+        """The errors of disturbed runs, one after another in one situation, or after the next run; empty, if
         all is well.
         """
         (situation,) = {fault.point.situation for fault in faults}
@@ -161,7 +161,7 @@ class FaultWorld:
         trouble = []
         for fault in faults:
             happened, words = self._disturb(fault, reference)
-            trouble += [f"{fault}: [{happened}] {one}" for one in words]
+            trouble += [f"{fault}: [{happened}] {word}" for word in words]
         done = self.run()
         if done.returncode != 0:
             return [*trouble, f"the next run ended with {done.returncode}: {_errors(done.stderr)}"]
@@ -171,7 +171,7 @@ class FaultWorld:
         return trouble
 
     def _disturb(self, fault: Fault, reference: Outcome) -> tuple[str, list[str]]:
-        """Where a fault has happened, and what is wrong with the run that it has disturbed."""
+        """The place of a fault, and the errors of the run that it has disturbed."""
         run = _Disturbed(self, fault)
         with self._tapped(run.decide) as tapped:
             run.main = tapped.process.pid
@@ -250,7 +250,7 @@ class FaultWorld:
     # Outcomes
 
     def reference(self, situation: str) -> Outcome:
-        """What runs give in a situation when nobody disturbs them."""
+        """Everything that runs give in a situation when nobody disturbs them."""
         if situation not in self._references:
             self.restore(situation)
             outcomes = []
@@ -285,21 +285,21 @@ class FaultWorld:
         for name in ("work", "home", "tmp"):
             for folder, folders, files in os.walk(self.root / name):
                 inside = Path(folder).relative_to(self.root)
-                yield from (path for one in (*folders, *files) if not _VOLATILE.search(path := f"{inside}/{one}"))
+                yield from (path for item in (*folders, *files) if not _VOLATILE.search(path := f"{inside}/{item}"))
 
-    def _differences(self, found: Outcome, wanted: Outcome) -> list[str]:
+    def _differences(self, outcome: Outcome, expected: Outcome) -> list[str]:
         trouble = []
-        if found.pushed != wanted.pushed:
+        if outcome.pushed != expected.pushed:
             trouble.append("another tree was pushed")
-        if found.commits != wanted.commits:
-            trouble.append(f"{found.commits} commits instead of {wanted.commits}")
+        if outcome.commits != expected.commits:
+            trouble.append(f"{outcome.commits} commits instead of {expected.commits}")
         for name in ("compiled", "catalog"):
-            one, other = getattr(found, name), getattr(wanted, name)
-            if differing := sorted(path for path in {*one, *other} if one.get(path) != other.get(path)):
+            item, other = getattr(outcome, name), getattr(expected, name)
+            if differing := sorted(path for path in {*item, *other} if item.get(path) != other.get(path)):
                 trouble.append(f"{name}/ differs: {', '.join(differing[:4])}")
-        if found.report != wanted.report:
-            trouble.append(f"the report is {'missing' if found.report is None else 'another one'}")
-        if left := sorted(found.paths - wanted.paths):
+        if outcome.report != expected.report:
+            trouble.append(f"the report is {'missing' if outcome.report is None else 'another one'}")
+        if left := sorted(outcome.paths - expected.paths):
             trouble.append(f"left behind: {', '.join(left[:4])}{' …' if len(left) > 4 else ''}")
         status = git(self.root / "work" / "catalog", "status", "--porcelain", check=False)
         if status:
@@ -389,7 +389,7 @@ class _Disturbed:
 
 
 def _can_fail(kind: str, call: Call, root: str) -> bool:
-    """Whether the disk could give this error; the remotes' disks never do."""
+    """Return True if the disk could give this error; the remotes' disks never do."""
     if call.name == "connect" or call.path.startswith(f"{root}/remotes/"):
         return False
     return kind == "EIO" or call.name in _SPACE
@@ -425,16 +425,16 @@ def _check_end(kind: str, code: int, words: str) -> list[str]:
 
 
 def _errors(stderr: str) -> str:
-    found = []
+    errors = []
     for line in stderr.splitlines():
         try:
             event = json.loads(line)
         except ValueError:
-            found.append(line)
+            errors.append(line)
             continue
         if event.get("event") == "Error":
-            found.append(f"{event['code']} {event['message']}")
-    return textwrap.shorten("; ".join(found), 400)
+            errors.append(f"{event['code']} {event['message']}")
+    return textwrap.shorten("; ".join(errors), 400)
 
 
 def _warnings(stderr: str) -> set[str]:
@@ -450,15 +450,15 @@ def _without_times(body: Any) -> Any:
 
 def _digests(folder: Path) -> dict[str, str]:
     """Files below a folder but for git's own, by path: mode and digest; links by target."""
-    found = {}
+    digests = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
         if name.split("/")[0] == ".git":
             continue
         if path.is_symlink():
-            found[name] = f"link {os.readlink(path)}"
+            digests[name] = f"link {os.readlink(path)}"
         elif path.is_file():
-            found[name] = f"{path.stat().st_mode:o} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+            digests[name] = f"{path.stat().st_mode:o} {hashlib.sha256(path.read_bytes()).hexdigest()}"
         else:
-            found[name] = "folder"
-    return found
+            digests[name] = "folder"
+    return digests

@@ -34,12 +34,12 @@ def write_files(root: Path, files: Mapping[str, str | bytes]) -> Path:
 
 def snapshot(folder: Path) -> dict[str, tuple[str, str]]:
     """Kind, mode and content of all that is below a folder."""
-    found = {}
+    results = {}
     for path in sorted(folder.rglob("*")):
         mode = path.lstat().st_mode
         content = os.readlink(path) if path.is_symlink() else path.read_bytes().hex() if path.is_file() else ""
-        found[str(path.relative_to(folder))] = (stat.filemode(mode), content)
-    return found
+        results[str(path.relative_to(folder))] = (stat.filemode(mode), content)
+    return results
 
 
 def write_script(path: Path, text: str) -> Path:
@@ -52,8 +52,8 @@ def write_script(path: Path, text: str) -> Path:
 
 def open_places(cache: Path) -> list[str]:
     """The folders and files of the cache that others may use, but for those of entries and clones, which are below."""
-    found = []
+    places = []
     for folder, folders, files in os.walk(cache):
-        found += [name for name in (folder, *(f"{folder}/{file}" for file in files)) if os.stat(name).st_mode & 0o077]
+        places += [name for name in (folder, *(f"{folder}/{file}" for file in files)) if os.stat(name).st_mode & 0o077]
         folders[:] = [name for name in folders if name not in ("content", "repositories")]
-    return found
+    return places

@@ -88,9 +88,9 @@ class _Handler(LoopbackHandler):
             self.send(int(headers.pop("Status", "200").split(" ")[0]), headers, content)
 
     def _chunks(self) -> bytes:
-        found = b""
+        result = b""
         while size := int(self.rfile.readline().strip() or b"0", 16):
-            found += self.rfile.read(size)
+            result += self.rfile.read(size)
             self.rfile.readline()
         self.rfile.readline()
-        return found
+        return result

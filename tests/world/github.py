@@ -141,7 +141,7 @@ class GitHubServer(LoopbackServer):
         return [f"{method} {path}" for method, path in asked if method != "GET"]
 
     def reply_to(self, request: Request, authorization: str) -> Reply:
-        """What to answer, and remember the request."""
+        """Everything that to answer, and remember the request."""
         with self._lock:
             self.requests.append(request)
             scripted = self._scripts.take(request.method, request.path)
@@ -185,17 +185,18 @@ class GitHubServer(LoopbackServer):
         if request.method == "GET":
             owner, _, branch = request.query["head"][0].partition(":")
             return Reply(200, [each for each in hosted.pulls if _is_from(each, owner, branch)])
-        wanted = request.body
+        expected = request.body
         if any(
-            each["head"]["ref"] == wanted["head"] and each["head"]["repo"]["full_name"] == name for each in hosted.pulls
+            each["head"]["ref"] == expected["head"] and each["head"]["repo"]["full_name"] == name
+            for each in hosted.pulls
         ):
             return Reply(
                 422, {"message": "Validation Failed", "errors": [{"message": "A pull request already exists"}]}
             )
-        if not hosted.remote.sha(wanted["head"], missing=""):
+        if not hosted.remote.sha(expected["head"], missing=""):
             return Reply(422, {"message": "Validation Failed", "errors": [{"field": "head", "code": "invalid"}]})
-        given = {"title": wanted["title"], "base": {"ref": wanted["base"]}}
-        return Reply(201, self.open_pull(name, wanted["head"], body=wanted["body"], **given))
+        given = {"title": expected["title"], "base": {"ref": expected["base"]}}
+        return Reply(201, self.open_pull(name, expected["head"], body=expected["body"], **given))
 
     def _pull(self, hosted: Hosted, number: int, part: str | None, request: Request) -> Reply:
         pull = hosted.pulls[number - 1]

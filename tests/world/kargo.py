@@ -77,11 +77,11 @@ def application(
 
 def images_of(**tags: str) -> list[Object]:
     """Images of a Freight by the last part of their repository: `web="2"`, or `web="2@sha256:..."`."""
-    found = []
+    results = []
     for name, text in tags.items():
         tag, _, sha = text.partition("@")
-        found.append({"repoURL": f"registry.example.com/shop/{name}", "tag": tag, **({"digest": sha} if sha else {})})
-    return found
+        results.append({"repoURL": f"registry.example.com/shop/{name}", "tag": tag, **({"digest": sha} if sha else {})})
+    return results
 
 
 def freight(
@@ -102,7 +102,7 @@ def freight(
 
 
 def recorded(word: str, *, warehouse: str = "web", **fields: Any) -> Object:
-    """What a Stage's history has of a Freight."""
+    """Everything that a Stage's history has of a Freight."""
     return {
         "name": freight_name(word),
         "origin": {"kind": "Warehouse", "name": warehouse},
@@ -120,8 +120,8 @@ def warehouse(
         "metadata": {"name": name, "namespace": "shop"},
         "spec": {
             "subscriptions": [
-                {"image": {"repoURL": f"registry.example.com/shop/{one}", "imageSelectionStrategy": strategy}}
-                for one in repositories
+                {"image": {"repoURL": f"registry.example.com/shop/{repository}", "imageSelectionStrategy": strategy}}
+                for repository in repositories
             ],
             **spec,
         },
@@ -198,5 +198,7 @@ def promotion(
 def drifted(*more: Object, without: str = "") -> list[Object]:
     """Image 2 runs, 1 is recorded, and a Freight with 2 is there. An object replaces the one of its name."""
     objects = [application(), stage(), warehouse(), freight("1", discovered=120), freight("2")]
-    given = {(one["kind"], one["metadata"]["namespace"], one["metadata"]["name"]): one for one in (*objects, *more)}
-    return [one for one in given.values() if one["kind"] != without]
+    given = {
+        (item["kind"], item["metadata"]["namespace"], item["metadata"]["name"]): item for item in (*objects, *more)
+    }
+    return [item for item in given.values() if item["kind"] != without]

@@ -1,4 +1,4 @@
-"""What Kargo does with Promotions: the admission webhook and the Stage's history, by its documented rules."""
+"""Kargo with Promotions: the admission webhook and the Stage's history, by its documented rules."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Kargo:
 
 def _available(stage: Object, freight: Object) -> bool:
     kargo = {"apiVersion": "kargo.akuity.io/v1alpha1"}
-    read = [read_object({**kargo, "kind": kind, **one}) for kind, one in (("Stage", stage), ("Freight", freight))]
+    read = [read_object({**kargo, "kind": kind, **value}) for kind, value in (("Stage", stage), ("Freight", freight))]
     assert read[0] is not None
     assert read[1] is not None
     assert isinstance(read[0][0], Stage)
@@ -81,22 +81,22 @@ def finish(promotion: Object, phase: str = "Succeeded") -> Object:
 
 
 def record(stage: Object, promotions: Iterable[Object], freights: Sequence[Object]) -> Object:
-    """The Stage after Kargo has looked at its Promotions: those that ended, and sort after the last one by name."""
+    """The Stage after Kargo has looked at its Promotions: the ones that ended, and sort after the last one by name."""
     after = copy.deepcopy(stage)
     status = after.setdefault("status", {})
-    by_name = {one["metadata"]["name"]: one for one in freights}
-    for one in sorted(promotions, key=lambda one: str(one["metadata"]["name"])):
-        name, phase = one["metadata"]["name"], one.get("status", {}).get("phase")
-        if one["spec"]["stage"] != stage["metadata"]["name"] or phase not in FINISHED:
+    by_name = {entry["metadata"]["name"]: entry for entry in freights}
+    for promotion in sorted(promotions, key=lambda entry: str(entry["metadata"]["name"])):
+        name, phase = promotion["metadata"]["name"], promotion.get("status", {}).get("phase")
+        if promotion["spec"]["stage"] != stage["metadata"]["name"] or phase not in FINISHED:
             continue
         if name <= status.get("lastPromotion", {}).get("name", ""):
             continue
-        freight = by_name.get(one["spec"]["freight"])
+        freight = by_name.get(promotion["spec"]["freight"])
         status["lastPromotion"] = {
             "name": name,
-            "freight": {"name": one["spec"]["freight"]},
-            "status": one["status"],
-            "finishedAt": one["status"]["finishedAt"],
+            "freight": {"name": promotion["spec"]["freight"]},
+            "status": promotion["status"],
+            "finishedAt": promotion["status"]["finishedAt"],
         }
         if phase == "Succeeded" and freight is not None:
             history = status.setdefault("freightHistory", [])

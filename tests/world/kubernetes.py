@@ -35,7 +35,7 @@ PLURALS = {
 
 @dataclass
 class Fault:
-    """What happens to requests of a verb to a resource: a code, a lost answer, or a wait before the answer.
+    """Anything that happens to requests of a verb to a resource: a code, a lost answer, or a wait before the answer.
 
     `gate` is waited for before the request is carried out, `lost` cuts the connection after it was.
     """
@@ -80,8 +80,8 @@ class FakeApiServer:
 
     def put(self, *objects: Object) -> None:
         """Store objects, new ones or in place of others."""
-        for one in objects:
-            self._store(PLURALS.get(one["kind"], one["kind"].lower() + "s"), copy.deepcopy(one))
+        for item in objects:
+            self._store(PLURALS.get(item["kind"], item["kind"].lower() + "s"), copy.deepcopy(item))
 
     def delete(self, plural: str, namespace: str, name: str) -> None:
         with self._changed:
@@ -90,7 +90,7 @@ class FakeApiServer:
 
     def all(self, plural: str) -> list[Object]:
         with self._changed:
-            return [copy.deepcopy(one) for key, one in sorted(self._objects.items()) if key[0] == plural]
+            return [copy.deepcopy(value) for key, value in sorted(self._objects.items()) if key[0] == plural]
 
     def fail(self, verb: str, plural: str, **fault: Any) -> Fault:
         """Let the next requests fail; returns the fault, whose `times` may be changed."""
@@ -106,7 +106,7 @@ class FakeApiServer:
             self._changed.notify_all()
 
     def compact(self) -> None:
-        """Forget what happened so far: watches from before are told 410."""
+        """Forget what happened so far: watches from before are reported 410."""
         with self._changed:
             self._version += 1
             self._oldest = self._version
@@ -115,12 +115,12 @@ class FakeApiServer:
     def run_kargo(self, phase: str = "Succeeded") -> None:
         """Let Kargo run all open Promotions, and record them."""
         with self._changed:
-            for one in self.all("promotions"):
-                if not one.get("status", {}).get("phase"):
-                    self._store("promotions", finish(one, phase))
+            for item in self.all("promotions"):
+                if not item.get("status", {}).get("phase"):
+                    self._store("promotions", finish(item, phase))
             promotions: dict[str, list[Object]] = defaultdict(list)
-            for one in self.all("promotions"):
-                promotions[one["spec"]["stage"]].append(one)
+            for item in self.all("promotions"):
+                promotions[item["spec"]["stage"]].append(item)
             freights = self.all("freights")
             for stage in self.all("stages"):
                 after = record(stage, promotions[stage["metadata"]["name"]], freights)
@@ -157,26 +157,26 @@ class FakeApiServer:
     def _fault(self, verb: str, plural: str) -> Fault | None:
         with self._changed:
             self.requests[verb, plural] += 1
-            for one in self.faults:
-                if (one.verb, one.plural) == (verb, plural) and one.times > 0:
-                    one.times -= 1
-                    return one
+            for fault in self.faults:
+                if (fault.verb, fault.plural) == (verb, plural) and fault.times > 0:
+                    fault.times -= 1
+                    return fault
         return None
 
     def listed(self, plural: str, namespace: str | None, limit: int, start: int) -> Object:
         with self._changed:
-            found = [
+            results = [
                 self._objects[key]
                 for key in sorted(key for key in self._objects if key[0] == plural and namespace in (None, key[1]))
             ]
             meta: Object = {"resourceVersion": str(self._version)}
-            if limit and start + limit < len(found):
+            if limit and start + limit < len(results):
                 meta["continue"] = str(start + limit)
-            wanted = found[start : start + limit] if limit else found
-            return {"kind": "List", "metadata": meta, "items": wanted}
+            expected = results[start : start + limit] if limit else results
+            return {"kind": "List", "metadata": meta, "items": expected}
 
     def events(self, plural: str, namespace: str | None, version: int, seconds: float) -> Iterator[Object]:
-        """What a watch sends."""
+        """Everything that a watch sends."""
         end = time.monotonic() + seconds
         with self._changed:
             generation = self._generation
@@ -275,7 +275,7 @@ class _Handler(BaseHTTPRequestHandler):
             if verb == "watch":
                 self._watch(plural, namespace, query)
                 return
-            found = self._found(verb, plural, namespace, name, body, query)
+            result = self._found(verb, plural, namespace, name, body, query)
         except Refusal as refusal:
             self.api.refused.append((verb, plural, refusal.code))
             status = {"kind": "Status", "code": refusal.code, "message": refusal.message}
@@ -286,7 +286,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.close()
             return
-        self._answer(200, found)
+        self._answer(200, result)
 
     def _found(
         self, verb: str, plural: str, namespace: str | None, name: str, body: Object, query: dict[str, str]
@@ -296,10 +296,10 @@ class _Handler(BaseHTTPRequestHandler):
             return api.listed(plural, namespace, int(query.get("limit", 0)), int(query.get("continue", 0)))
         assert namespace is not None
         if verb == "get":
-            found = api._stored(plural, namespace, name)
-            if found is None:
+            result = api._stored(plural, namespace, name)
+            if result is None:
                 raise Refusal(404, f"{plural} {name!r} not found")
-            return found
+            return result
         if verb == "create":
             return api.create(plural, namespace, body, "dryRun" in query)
         return api.change(plural, namespace, name, body, verb == "update")
@@ -379,12 +379,12 @@ def kubeconfig_for(server: str, token: str = "", namespace: str = "observer", **
 def wait_until(holds: Callable[[], Any], seconds: float = 60) -> Any:
     """Wait for something to become true; returns it."""
     end = time.monotonic() + seconds
-    while not (found := holds()):
+    while not (result := holds()):
         if time.monotonic() > end:
             raise AssertionError(f"did not come true: {holds}")
         time.sleep(0.02)
-    return found
+    return result
 
 
 def names(objects: Iterable[Object]) -> list[str]:
-    return [str(one["metadata"]["name"]) for one in objects]
+    return [str(item["metadata"]["name"]) for item in objects]

@@ -62,7 +62,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """How to answer one request. What is left at its default is as the regular answer has it.
+    """The answer to one request. What is left at its default is as the regular answer has it.
 
     `delay` is slept before the status line, `trickle` before each byte of the body. `cut` closes the connection after
     that many bytes of the body, `drop` before anything is sent. `until` is waited for before the status line.
@@ -161,7 +161,7 @@ class LieutenantServer(LoopbackServer):
         self._scripts.add(replies, times, method, path)
 
     def reply_to(self, request: Request) -> Reply:
-        """What to answer, and remember the request."""
+        """Everything that to answer, and remember the request."""
         with self._lock:
             self.requests.append(request)
             scripted = self._scripts.take(request.method, request.path) or Reply()
@@ -190,9 +190,9 @@ class LieutenantServer(LoopbackServer):
             known = self.clusters if match[1] == "clusters" else self.tenants
             return self._one(known, unquote(match[2]))
         if request.method == "POST" and (match := re.fullmatch(r"/clusters/([^/]+)/compileMeta", path)):
-            found = self._one(self.clusters, unquote(match[1]))
-            if found.status != 200:
-                return found
+            result = self._one(self.clusters, unquote(match[1]))
+            if result.status != 200:
+                return result
             self.reports.append((unquote(match[1]), json.loads(request.body)))
             return Reply(204, b"")
         return failing(404, "no such endpoint")
@@ -203,11 +203,11 @@ class LieutenantServer(LoopbackServer):
             chosen.sort(key=lambda each: str(each.get(query["sort_by"][0], "")))
         return chosen
 
-    def _one(self, known: list[dict[str, Any]], wanted: str) -> Reply:
+    def _one(self, known: list[dict[str, Any]], expected: str) -> Reply:
         for each in known:
-            if each.get("id") == wanted:
+            if each.get("id") == expected:
                 return answering(each)
-        return failing(404, f'"{wanted}" not found')
+        return failing(404, f'"{expected}" not found')
 
 
 class _Handler(LoopbackHandler):

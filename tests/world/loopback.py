@@ -83,7 +83,7 @@ class LoopbackServer:
 
     @property
     def url(self) -> str:
-        """What clients are told; the site, unless a world says something else."""
+        """Everything that clients are reported; the site, unless a world says something else."""
         return self.site
 
     def __enter__(self) -> Self:
@@ -111,7 +111,7 @@ class _Script(Generic[Answer]):
 
 
 class Scripts(Generic[Answer]):
-    """What coming requests get instead of the regular answer."""
+    """Everything that coming requests get instead of the regular answer."""
 
     def __init__(self) -> None:
         self._scripts: list[_Script[Answer]] = []
@@ -125,10 +125,10 @@ class Scripts(Generic[Answer]):
     def take(self, method: str, path: str) -> Answer | None:
         """The reply to one such request; None for the regular one."""
         with self._lock:
-            for one in self._scripts:
-                if one.left > 0 and one.method in (None, method) and one.path in (None, path):
-                    one.left -= 1
-                    return one.reply
+            for script in self._scripts:
+                if script.left > 0 and script.method in (None, method) and script.path in (None, path):
+                    script.left -= 1
+                    return script.reply
         return None
 
 

@@ -65,11 +65,11 @@ class FleetWorld:
         path.write_text(json.dumps({"clusters": clusters, "tenant": self.world.tenant_object()}))
         return path
 
-    def wanted(self, *waves: Wave, push: bool = True, **options: Any) -> FleetCompile:
-        """What a run is to do."""
+    def request(self, *waves: Wave, push: bool = True, **options: Any) -> FleetCompile:
+        """Everything that a run is to do."""
         request = CatalogCompile("", Workspace.at(self.root / "work"), push=push, options=CompileOptions(processes=1))
-        wanted = FleetCompile(request, **{"workers": 2, "retries": 0, **options})
-        return replace(wanted, waves=waves) if waves else wanted
+        expected = FleetCompile(request, **{"workers": 2, "retries": 0, **options})
+        return replace(expected, waves=waves) if waves else expected
 
     def run(self, *waves: Wave, push: bool = True, ask: Ask = lambda wave, report: True, **options: Any) -> FleetReport:
         """Compile in this process."""
@@ -82,7 +82,7 @@ class FleetWorld:
         """Compile in this process the clusters of another source."""
         self.world.publish()
         context = Context(self.events.append, LIMITS)
-        return compile_fleet(self.wanted(*waves, push=push, **options), source, ask, context)
+        return compile_fleet(self.request(*waves, push=push, **options), source, ask, context)
 
     def command(self, *arguments: str) -> list[str]:
         """The command line of `fleet compile`, without the program."""
@@ -117,7 +117,7 @@ class FleetWorld:
         return catalog.files() if catalog.sha(missing="") else {}
 
     def commits(self, name: str) -> int:
-        """How many commits were pushed for a cluster, without the empty initial one."""
+        """The number of commits were pushed for a cluster, without the empty initial one."""
         catalog = self.catalogs[name]
         if not catalog.sha(missing=""):
             return 0

@@ -44,7 +44,7 @@ class OidcProvider(LieutenantServer):
     Attributes:
         claims: replace claims of the ID tokens; a value of `...` removes one.
         algorithm: what ID tokens are signed with.
-        key: the name of the key that signs; `published` are those that the provider shows.
+        key: the name of the key that signs; `published` are the ones that the provider shows.
         tokens: replace keys of the token endpoint's answers; a value of `...` removes one.
         document: replace keys of the discovery document; a value of `...` removes one.
         denies: whether the user says no.
@@ -170,7 +170,7 @@ class Browser:
             self.pages.put((0, str(error)))
 
     def way_back(self, url: str) -> str:
-        """Where the provider sends the browser to."""
+        """The address that the provider sends the browser to."""
         return requests.get(url, allow_redirects=False, timeout=10).headers["Location"]
 
     def get(self, url: str, **headers: str) -> tuple[int, str]:

@@ -48,7 +48,7 @@ class WorkerKeeper:
 
 
 class LentPool:
-    """What an engine takes for its own pool of workers."""
+    """Everything that an engine takes for its own pool of workers."""
 
     def __init__(self, pool: Pool, give_back: Callable[[Pool], None]) -> None:
         self._pool = pool
@@ -85,7 +85,7 @@ class LentPool:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a command line ended."""
+    """The result of a command line."""
 
     code: int
     stdout: str
@@ -136,7 +136,7 @@ def run_here(
 
 @contextlib.contextmanager
 def _streams(answer: str, patch: pytest.MonkeyPatch) -> Iterator[Callable[[], tuple[str, str]]]:
-    """Let the three standard descriptors be files of their own; gives what reads those that are written."""
+    """Let the three standard descriptors be files of their own; gives what reads the ones that are written."""
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
         files[0].write(answer.encode())

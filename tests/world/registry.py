@@ -124,5 +124,7 @@ class _Handler(LoopbackHandler):
         self.send(200, more, json.dumps({"name": name, "tags": hosted.tags[start:end]}).encode())
 
     def _blob(self, digest: str) -> None:
-        found = [one.blobs[digest] for one in self.world.repositories.values() if digest in one.blobs]
-        self.send(200, body=found[0] + self.world.damage) if found else self.send(404)
+        results = [
+            repository.blobs[digest] for repository in self.world.repositories.values() if digest in repository.blobs
+        ]
+        self.send(200, body=results[0] + self.world.damage) if results else self.send(404)

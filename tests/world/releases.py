@@ -43,7 +43,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """How to answer one request; what is left at None is as the regular answer has it.
+    """The answer to one request; what is left at None is as the regular answer has it.
 
     `cut` closes the connection after that many bytes of the body; with `hold` the server first waits there until
     `let_go`, or until the client is gone. `delay` is waited before anything is sent. Without `sized` there is no
@@ -91,15 +91,20 @@ def pack(*members: Member) -> bytes:
     """A gzipped tar archive, the same bytes each time."""
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w") as archive:
-        for one in members:
-            info = tarfile.TarInfo(one.name)
-            info.type, info.linkname, info.mode, info.size = one.kind, one.target, 0o755, len(one.content.encode())
-            archive.addfile(info, io.BytesIO(one.content.encode()))
+        for member in members:
+            info = tarfile.TarInfo(member.name)
+            info.type, info.linkname, info.mode, info.size = (
+                member.kind,
+                member.target,
+                0o755,
+                len(member.content.encode()),
+            )
+            archive.addfile(info, io.BytesIO(member.content.encode()))
     return gzip.compress(plain.getvalue(), mtime=0)
 
 
 def tool_archive(tool: str, version: str, *, body: str = "") -> bytes:
-    """The archive as the tool's project makes it, with a text beside the executable."""
+    """The archive as the tool's project makes it, with a text next to the executable."""
     name = f"{PLATFORM}/helm" if tool == "helm" else "kustomize"
     return pack(Member(f"{PLATFORM}/LICENSE", "free\n"), Member(name, tool_script(version, body=body)))
 
@@ -166,11 +171,11 @@ class ReleaseServer(LoopbackServer):
         self.going_on.set()
 
     def asked(self, path: str) -> int:
-        """How many requests there were for a path."""
+        """The number of requests there were for a path."""
         return sum(request.path == path for request in self.requests)
 
     def reply_to(self, request: Request) -> Reply:
-        """What to answer, and remember the request."""
+        """Everything that to answer, and remember the request."""
         self.requests.append(request)
         regular = self._regular(request.path)
         reply = self._scripts.take("GET", request.path)

@@ -119,10 +119,10 @@ class Remote:
                 return (refs / "heads" / (name or self.branch)).read_text(encoding="ascii").strip()
             if missing is not None and name in (None, self.branch) and not (self.path / "packed-refs").exists():
                 return missing
-        found = git(self.path, "rev-parse", "--verify", "--quiet", f"{name or self.branch}^{{commit}}", check=False)
-        if not found and missing is None:
+        result = git(self.path, "rev-parse", "--verify", "--quiet", f"{name or self.branch}^{{commit}}", check=False)
+        if not result and missing is None:
             raise AssertionError(f"no {name} in {self.path}")
-        return found or missing or ""
+        return result or missing or ""
 
     def start_branch(self, name: str, at: str | None = None) -> None:
         """Make or move a branch, as a forced push does."""
@@ -268,7 +268,7 @@ def dying_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, script
 class RoundTrips:
     """Every conversation with a remote, as the servers themselves note it: one `git upload-pack` is one connection.
 
-    Git is told by `environment` to write down what it starts.
+    Git is reported by `environment` to write down what it starts.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -290,6 +290,6 @@ class RoundTrips:
 
     @property
     def by_remote(self) -> dict[str, int]:
-        """How often each remote was connected to, by the name of its folder without `.git`."""
+        """The number of connections to each remote, by the name of its folder without `.git`."""
         served = [words[-1] for words in self.commands if any(word.endswith("upload-pack") for word in words[:2])]
         return dict(Counter(Path(path).name.removesuffix(".git") for path in served))

@@ -63,9 +63,9 @@ def ssh_server(folder: Path, path: str) -> Iterator[SshServer]:
     for name in ("host", "key"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
         subprocess.run(words, check=True, env={"PATH": path})
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
+    with socket.socket() as handle:
+        handle.bind(("127.0.0.1", 0))
+        port = handle.getsockname()[1]
     (folder / "config").write_text(_CONFIG.format(port=port, folder=folder))
     with subprocess.Popen([sshd, "-D", "-e", "-f", folder / "config"], stderr=subprocess.PIPE, text=True) as server:
         try:

@@ -23,7 +23,7 @@ class StageWatch:
         self._rendered: set[str] = set()
 
     def stage_of(self, call: Call) -> str | None:
-        """The stage; None for what is no change of the run's own: words to the user, devices, the remotes' disk.
+        """The stage; None for what is not a change of the run's own: words to the user, devices, the remotes' disk.
 
         What a remote does with a push is a time to kill the program, though.
         """
@@ -36,10 +36,10 @@ class StageWatch:
         path = call.path.removeprefix(self._root)
         if path.startswith("remotes/"):
             return "push" if re.match(r"remotes/catalog\.git/(refs|HEAD)", path) else None
-        if found := re.match(r"work/\.commodore/compile-[^/]*/work/([^/]*)/(tmp$)?", path):
-            if call.name == "rmdir" and found[2]:
-                self._rendered.add(found[1])
-            elif found[1] in self._rendered and call.name != "unlink":
+        if result := re.match(r"work/\.commodore/compile-[^/]*/work/([^/]*)/(tmp$)?", path):
+            if call.name == "rmdir" and result[2]:
+                self._rendered.add(result[1])
+            elif result[1] in self._rendered and call.name != "unlink":
                 return "filter"
         return self._stage_of_path(path)
 

@@ -129,7 +129,7 @@ class Tapped:
         os.close(self._listener)
 
     def is_gone(self, patience: float) -> bool:
-        """Whether all processes of the tree end within so many seconds."""
+        """Return True if all processes of the tree end within so many seconds."""
         self._thread.join(patience)
         return not self._thread.is_alive()
 
@@ -155,7 +155,7 @@ class Tapped:
                 fcntl.ioctl(self._listener, _SEND, bytearray(answer))
 
     def _read(self, pid: int, name: str, arguments: Sequence[int]) -> Call:
-        """What a call is about."""
+        """Everything that a call is about."""
         plain = _plain(name)
         if name in _PATHS:
             at, place = _PATHS[name][-1]
@@ -193,20 +193,20 @@ def _memory(pid: int, address: int, size: int, *, text: bool = False) -> bytes:
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
         if not text:
             return os.pread(memory.fileno(), size, address)
-        found = b""
-        while len(found) < size:  # a page that is not there may follow
+        result = b""
+        while len(result) < size:  # a page that is not there may follow
             part = os.pread(memory.fileno(), 256 - address % 256, address)
             if not part:  # killed meanwhile
                 raise ProcessLookupError(pid)
-            found += part
+            result += part
             address += len(part)
-            if b"\0" in found:
+            if b"\0" in result:
                 break
-        return found.partition(b"\0")[0]
+        return result.partition(b"\0")[0]
 
 
 def why_not() -> str:
-    """Why calls cannot be tapped here; empty if they can."""
+    """The reason why calls cannot be traced here; empty if they can."""
     if sys.platform != "linux" or platform.machine() not in _MACHINES:
         return f"no tap for {sys.platform} on {platform.machine()}"
     try:

@@ -39,9 +39,9 @@ def status(server: GitHubServer, path: str, method: str = "GET", body: object = 
 
 def test_the_api_wants_the_token(server: GitHubServer) -> None:
     assert status(server, f"/repos/{NAME}", token="another") == 401
-    found = ask(server, f"/repos/{NAME}")
-    assert isinstance(found, dict)
-    assert found["clone_url"] == f"{server.site}/{NAME}.git"
+    result = ask(server, f"/repos/{NAME}")
+    assert isinstance(result, dict)
+    assert result["clone_url"] == f"{server.site}/{NAME}.git"
 
 
 def test_what_is_not_there(server: GitHubServer) -> None:
@@ -60,14 +60,14 @@ def test_git_wants_the_token_and_serves_pushes(server: GitHubServer, tmp_path: P
 
 
 def test_pull_requests_need_a_branch_and_are_there_once(server: GitHubServer) -> None:
-    wanted = {"title": "t", "body": "b", "base": "master", "head": "topic"}
-    assert status(server, f"/repos/{NAME}/pulls", "POST", wanted) == 422
+    expected = {"title": "t", "body": "b", "base": "master", "head": "topic"}
+    assert status(server, f"/repos/{NAME}/pulls", "POST", expected) == 422
     server.hosted[NAME].remote.start_branch("topic", "master")
-    ask(server, f"/repos/{NAME}/pulls", "POST", wanted)
-    assert status(server, f"/repos/{NAME}/pulls", "POST", wanted) == 422
-    found = ask(server, f"/repos/{NAME}/pulls?head=acme:topic")
-    assert isinstance(found, list)
-    assert [pull["title"] for pull in found] == ["t"]
+    ask(server, f"/repos/{NAME}/pulls", "POST", expected)
+    assert status(server, f"/repos/{NAME}/pulls", "POST", expected) == 422
+    result = ask(server, f"/repos/{NAME}/pulls?head=acme:topic")
+    assert isinstance(result, list)
+    assert [pull["title"] for pull in result] == ["t"]
     assert ask(server, f"/repos/{NAME}/pulls?head=acme:else") == []
 
 

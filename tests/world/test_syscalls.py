@@ -28,7 +28,7 @@ def run(folder: Path, decide: Decide, script: str = SCRIPT) -> subprocess.Comple
 
 
 def test_changes_are_seen_in_order(tmp_path: Path) -> None:
-    """Of children and in other folders too, with whole paths; reading is none."""
+    """Of children and in other folders too, with whole paths; reading does not count."""
     seen: list[Call] = []
 
     def decide(call: Call) -> int:
@@ -69,7 +69,7 @@ def test_a_process_can_be_killed_before_a_call_is_made(tmp_path: Path) -> None:
 
 
 def test_it_knows_of_processes_that_stay(tmp_path: Path) -> None:
-    """Of those that outlive their parent too."""
+    """Of the ones that outlive their parent too."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     script = "exec >/dev/null 2>&1; (read line <fifo) &"

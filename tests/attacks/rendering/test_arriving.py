@@ -1,4 +1,4 @@
-"""What a dependency brings along: links, submodules, archives; and where it lands."""
+"""Everything that a dependency brings along: links, submodules, archives; and where it lands."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ ARCHIVES: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 def unpacked(content: bytes, folder: Path) -> list[str]:
-    """What is there after an archive was unpacked."""
+    """Anything that is there after an archive was unpacked."""
     file = folder / ("x.zip" if content.startswith(LOCAL) else "x.tar.gz")
     file.parent.mkdir(parents=True)
     file.write_bytes(content)

@@ -1,4 +1,4 @@
-"""What does not come to an end, or takes whatever the machine has."""
+"""Anything that does not come to an end, or takes whatever the machine has."""
 
 from __future__ import annotations
 
@@ -114,13 +114,13 @@ def test_what_was_started_ends_too(world: World, tmp_path: Path) -> None:
 
 def running(mark: str) -> list[str]:
     """The processes with this in their command line."""
-    found = []
+    results = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 if mark.encode() in (entry / "cmdline").read_bytes():
-                    found.append(entry.name)
-    return found
+                    results.append(entry.name)
+    return results
 
 
 def bomb(depth: int = 9) -> str:

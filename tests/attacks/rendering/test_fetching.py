@@ -196,8 +196,8 @@ def test_hosts(source: str, host: str) -> None:
 @pytest.mark.parametrize("version", ["master", "0" * 40])
 def test_a_library_from_this_machine(tmp_path: Path, remote: str, version: str) -> None:
     sources = LibrarySources(RepositoryStore(tmp_path / "repos", make_context()), tmp_path / "cache")
-    wanted = PackageRequest(GitSource(parse_remote(remote, Location("jsonnetfile.json"), DEFAULT_LIMITS)), version)
-    (error,) = sources.obtain([wanted]).values()
+    expected = PackageRequest(GitSource(parse_remote(remote, Location("jsonnetfile.json"), DEFAULT_LIMITS)), version)
+    (error,) = sources.obtain([expected]).values()
     assert isinstance(error, PolicyError)
     assert error.code == NEAR
 
@@ -319,8 +319,8 @@ def test_a_git_server_that_redirects(world: World, tmp_path: Path, ref: str, tar
     commit = git(remotes.root / "new.git", "rev-parse", "master")
     with GitServer(remotes.root) as lure, GitServer(remotes.root) as other:
         lure.moved["/old.git"] = target.format(port=other.port)
-        wanted = {"COMMIT": commit, "SHORT": commit[:8]}.get(ref, ref)
-        source = {"type": "git", "source": f"{lure.site}/old.git", "output_path": "fetched/x", "ref": wanted}
+        expected = {"COMMIT": commit, "SHORT": commit[:8]}.get(ref, ref)
+        source = {"type": "git", "source": f"{lure.site}/old.git", "output_path": "fetched/x", "ref": expected}
         world.add("a", kapitan={"dependencies": [source]})
         assert world.fail_once(policy=TrustPolicy(hosts=("127.0.0.1",)), near_hosts=False).code == NEAR
         assert other.asked == []
@@ -328,12 +328,12 @@ def test_a_git_server_that_redirects(world: World, tmp_path: Path, ref: str, tar
 
 def running_below(process: int) -> list[str]:
     """The command lines of the children of a process."""
-    found = []
+    results = []
     for children in Path(f"/proc/{process}/task").glob("*/children"):
         for child in children.read_text().split():
             with contextlib.suppress(OSError):  # it has ended
-                found.append(Path(f"/proc/{child}/cmdline").read_text().replace("\0", " "))
-    return found
+                results.append(Path(f"/proc/{child}/cmdline").read_text().replace("\0", " "))
+    return results
 
 
 def test_a_submodule_whose_server_redirects(tmp_path: Path) -> None:
@@ -380,8 +380,8 @@ def test_where_a_library_lies_is_asked_once_in_a_run(tmp_path: Path) -> None:
         store = RepositoryStore(tmp_path / "repos", make_context())
         sources = LibrarySources(store, tmp_path / "cache", policy=TrustPolicy(hosts=("127.0.0.1",)))
         remote = parse_remote(f"{server.site}/new.git", Location("jsonnetfile.json"), DEFAULT_LIMITS)
-        (found,) = sources.obtain([PackageRequest(GitSource(remote), "master")]).values()
-        assert not isinstance(found, CommodoreError), found
+        (result,) = sources.obtain([PackageRequest(GitSource(remote), "master")]).values()
+        assert not isinstance(result, CommodoreError), result
     assert sum("info/refs" in path for _, path in server.asked) == 3
 
 

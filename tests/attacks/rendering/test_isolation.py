@@ -1,4 +1,6 @@
-"""What executes by the policy does so without network, without sight of other processes, and with its own files."""
+"""Anything that executes by the policy does so without network, without sight of other processes, and with its own
+files.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,7 @@ def test_what_a_command_may_not_see(world: World, secret: Secret, monkeypatch: p
 @pytest.mark.harmless
 @pytest.mark.parametrize("place", ["{witness}", "../../../x", "/usr/x", "$HOME/x", "dependencies/b/x", ".env"])
 def test_where_a_command_may_not_write(world: World, witness: Witness, tmp_path: Path, place: str) -> None:
-    """What it changes in memory is gone in the end."""
+    """Everything that it changes in memory is gone in the end."""
     world.write("dependencies/b/y", "y")
     world.write(".env", "before")
     before = {path for path in tmp_path.rglob("*") if "compiled" not in path.parts}
@@ -125,7 +127,9 @@ def test_what_python_code_may_not_see(world: World, secret: Secret, way: str) ->
 
 @pytest.mark.harmless
 def test_python_code_that_changes_the_worker(world: World) -> None:
-    """What it patches is patched in its own process; the next instance is rendered by the program as it is."""
+    """Everything that it patches is patched in its own process; the next instance is rendered by the program as it
+    is.
+    """
     kadet(world, "    import json\n    json.dumps = lambda *_, **__: 'patched'\n    return {'out': {}}")
     world.write("dependencies/b/code/__init__.py", "def main():\n    return {'out': {'x': 1}}\n")
     entry = {"input_type": "kadet", "input_paths": ["b/code"], "output_path": ".", "output_type": "json"}

@@ -38,32 +38,32 @@ def test_the_sum_of_contents_in_byte_order_of_names_depth_first(tmp_path: Path) 
 
 def test_links_are_followed_but_not_to_where_the_walk_is(folder: Path) -> None:
     (folder / "a" / "up").symlink_to("..")
-    found = [name for name, _ in walk(folder, follow=True, skip=is_hidden)]
-    assert [name for name in found if name.startswith(("a/", "linked-folder/"))] == [
+    entries = [name for name, _ in walk(folder, follow=True, skip=is_hidden)]
+    assert [name for name in entries if name.startswith(("a/", "linked-folder/"))] == [
         *("a/up", "a/z", "linked-folder/up", "linked-folder/z")
     ]
 
 
 def test_a_folder_is_read_once_the_caller_goes_on(folder: Path) -> None:
     """So whoever notes the times of a folder notes those from before it was read."""
-    found = []
+    results = []
     for name, _ in walk(folder / "b"):
-        found.append(name)
+        results.append(name)
         if name == "x":
             (folder / "b" / "x" / "late").touch()
-    assert found == ["x", "x/late", "x/y"]
+    assert results == ["x", "x/late", "x/y"]
 
 
 def test_what_is_missing_has_nothing_in_it(folder: Path) -> None:
     assert list(walk(folder / "missing")) == []
     assert list(walk(folder / "c")) == []
-    found = []
+    results = []
     for name, entry in walk(folder / "b"):
-        found.append(name)
+        results.append(name)
         if entry.is_dir():
             (folder / "b" / "x" / "y").unlink()
             (folder / "b" / "x").rmdir()
-    assert found == ["x"]
+    assert results == ["x"]
 
 
 def test_files(folder: Path) -> None:

@@ -84,7 +84,7 @@ def test_what_does_not_count(folder: Path, name: str) -> None:
 
 @dataclass
 class Recorded:
-    """What a compile has recorded. It is asked what is outdated when all is seen that was saved during the compile:
+    """The record of a compile. The outdated files are requested after all saves of the compile were seen:
     what `then` does happens while somebody waits.
     """
 
@@ -313,5 +313,5 @@ def test_too_many_files(folder: Path) -> None:
 def test_read_trees(folder: Path, tmp_path: Path) -> None:
     (folder / "compiled/nfs/link.yaml").symlink_to(tmp_path)
     write(folder / "compiled/nfs/a/b.yaml", "2")
-    found = read_trees({"nfs": folder / "compiled/nfs", "gone": tmp_path / "gone"})
-    assert found == {"nfs/a/b.yaml": b"2", "nfs/config.yaml": b"1"}
+    trees = read_trees({"nfs": folder / "compiled/nfs", "gone": tmp_path / "gone"})
+    assert trees == {"nfs/a/b.yaml": b"2", "nfs/config.yaml": b"1"}

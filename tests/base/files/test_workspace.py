@@ -226,11 +226,16 @@ class TestAt:
         """Changing the working directory moves every derived path."""
         workspace = Workspace(tmp_path / "w")
         names = [name for name in vars(Workspace) if isinstance(vars(Workspace)[name], property)]
-        found = [getattr(workspace, name) for name in names if name not in ("generated", "own")]
-        found += [*workspace.generated, *workspace.own]
-        found += [workspace.component("c"), workspace.package("p"), workspace.target("t"), workspace.tenant_config("t")]
-        assert len(found) > 20
-        assert all(path.is_relative_to(tmp_path / "w") for path in found)
+        results = [getattr(workspace, name) for name in names if name not in ("generated", "own")]
+        results += [*workspace.generated, *workspace.own]
+        results += [
+            workspace.component("c"),
+            workspace.package("p"),
+            workspace.target("t"),
+            workspace.tenant_config("t"),
+        ]
+        assert len(results) > 20
+        assert all(path.is_relative_to(tmp_path / "w") for path in results)
         assert workspace.component("c") == tmp_path / "w/dependencies/c"
         assert workspace.package("p") == tmp_path / "w/dependencies/pkg.p"
         assert workspace.target("t") == tmp_path / "w/inventory/targets/t.yml"
@@ -588,7 +593,9 @@ class TestReplaceTree:
         assert [path.read_text() for path in tmp_path.rglob("old/file")] == ["old"]
 
     def test_killed_in_between_the_workspace_recovers(self, tmp_path: Path) -> None:
-        """What waits beside the staging folder is swept by the next run; nothing stays in the place's folder."""
+        """Anything that waits next to the staging folder is swept by the next run; nothing stays in the place's
+        folder.
+        """
         result = run_python(
             "import os, signal, sys\nfrom pathlib import Path\nfrom commodore.base import limits\n"
             "from commodore.base.files import workspace as module\n"
@@ -706,7 +713,7 @@ class TestGuardDisk:
         with pytest.raises(EnvironmentFault) as error, guard_disk(tmp_path):
             (tmp_path / "missing").read_text()
         assert error.value.message == f"cannot use {tmp_path}: No such file or directory"
-        assert [str(one) for one in error.value.locations] == [str(tmp_path / "missing")]
+        assert [str(location) for location in error.value.locations] == [str(tmp_path / "missing")]
         assert isinstance(error.value.__cause__, FileNotFoundError)
 
     def test_other_errors_pass(self, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What real helm makes of templates: hundreds of them in one chart and one call."""
+"""Everything that real helm makes of templates: hundreds of them in one chart and one call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OWN = {"fromJson": "mustFromJson"}  # helm has its own functions of these names
 
 @dataclass
 class Tally:
-    """What was compared."""
+    """Anything that was compared."""
 
     ran: int = 0  # templates that both run
     failed: int = 0  # templates that both refuse
@@ -30,7 +30,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Ours:
-    """What we make of a template."""
+    """Everything that we make of a template."""
 
     output: str
     error: str
@@ -115,7 +115,7 @@ def _batch(sound: list[tuple[Pair, str]], helm: str, folder: Path, tally: Tally)
 
 
 def _call(pairs: list[Pair], helm: str, folder: Path) -> tuple[list[str] | None, str]:
-    """What helm prints for each template, or None and its error."""
+    """Everything that helm prints for each template, or None and its error."""
     templates = folder / "templates"
     templates.mkdir(parents=True, exist_ok=True)
     for old in templates.iterdir():
@@ -135,5 +135,5 @@ def _call(pairs: list[Pair], helm: str, folder: Path) -> tuple[list[str] | None,
     )
     if done.returncode:
         return None, done.stderr
-    found = dict(re.findall(r'^r(\d+): "([^"]*)"', done.stdout, re.MULTILINE))
-    return [base64.b64decode(found[str(index)]).decode("utf-8", "surrogateescape") for index in range(len(pairs))], ""
+    matches = dict(re.findall(r'^r(\d+): "([^"]*)"', done.stdout, re.MULTILINE))
+    return [base64.b64decode(matches[str(index)]).decode("utf-8", "surrogateescape") for index in range(len(pairs))], ""

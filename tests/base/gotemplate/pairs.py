@@ -94,7 +94,8 @@ LAYOUTS = [
     "15h",
 ]
 
-# kind: t text, i integer (a literal or an int), a any, l list, m map, b boolean, n number of any type, m map, M one that may change, p pattern, v version,
+# kind: t text, i integer (a literal or an int), a any, l list, m map, b boolean, n number of any type, m map, M one
+# that may change, p pattern, v version,
 # r range, k key, f format, "*": more of the last, ":" result
 FUNCTIONS = """
 trim t:t|upper t:t|lower t:t|title t:t|untitle t:t|nospace t:t|initials t:t|swapcase t:t|snakecase t:t|camelcase t:t|kebabcase t:t
@@ -146,7 +147,7 @@ class Generator:
 
     def values(self) -> dict[str, Any]:
         """Values under the usual keys; some keys are missing."""
-        found = {
+        values = {
             "a": self.value(2),
             "b": self.value(1),
             "name": self.random.choice(TEXTS),
@@ -157,9 +158,9 @@ class Generator:
             "nested": {key: self.value(1) for key in self.random.sample(KEYS[:8], 3)},
             "null": None,
         }
-        for key in self.random.sample(sorted(found), self.random.choice([0, 0, 1])):
-            del found[key]
-        return found
+        for key in self.random.sample(sorted(values), self.random.choice([0, 0, 1])):
+            del values[key]
+        return values
 
     def value(self, depth: int) -> Any:
         """Any value."""

@@ -55,7 +55,7 @@ def value(chance: random.Random, depth: int = 0) -> Any:
     kind = chance.random()
     if depth < 3 and kind < 0.5:
         several = [value(chance, depth + 1) for _ in range(chance.randrange(4))]
-        return several if kind < 0.2 else {f"{chance.choice('abé')}{chance.randrange(12)}": one for one in several}
+        return several if kind < 0.2 else {f"{chance.choice('abé')}{chance.randrange(12)}": item for item in several}
     if kind < 0.6:
         return chance.choice([None, True, 0, -1, 1e6, 1.5, 1e21, 1e-7, 123456789.5, 2**53, 1.2345e19, 1.2e20])
     if kind < 0.75:
@@ -70,11 +70,11 @@ def test_yaml_is_what_helm_writes(tmp_path: Path) -> None:
     values = [{word: word, "x": value(chance)} for word in (*WORDS, *map(str, range(300))) if word != "<<"]
     (tmp_path / "templates").mkdir()
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: c\nversion: 1.0.0\n")
-    texts = [base64.b64encode(json.dumps(one).encode()).decode() for one in values]
+    texts = [base64.b64encode(json.dumps(item).encode()).decode() for item in values]
     (tmp_path / "values.yaml").write_text(json.dumps({"texts": texts}))
     template = "all:\n{{- range .Values.texts }}\n- {{ b64dec . | fromJson | toYaml | b64enc | quote }}\n{{- end }}\n"
     (tmp_path / "templates" / "all.yaml").write_text(template)
     command = [str(ROOT / ".tools" / "helm"), "template", str(tmp_path)]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     theirs = [base64.b64decode(line[3:-1]).decode() for line in lines if line.startswith('- "')]
-    assert [to_yaml(json.loads(json.dumps(one), parse_int=float)) for one in values] == theirs
+    assert [to_yaml(json.loads(json.dumps(item), parse_int=float)) for item in values] == theirs

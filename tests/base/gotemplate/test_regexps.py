@@ -54,8 +54,8 @@ def test_both_find_what_python_finds(way: str, monkeypatch: pytest.MonkeyPatch) 
         text = "".join(generator.choice("aAbcé-y \n") for _ in range(40))
         at = generator.choice((0, 0, 5))
         expected = compiled(expression).search(text, at)
-        found = regexps._slow(expression, compiled(expression), text, at)
-        got = None if found is None else [tuple(one) for one in found]
+        result = regexps._slow(expression, compiled(expression), text, at)
+        got = None if result is None else [tuple(item) for item in result]
         assert got == (None if expected is None else [expected.span(n) for n in range(expected.re.groups + 1)])
 
 

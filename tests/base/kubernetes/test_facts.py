@@ -20,11 +20,13 @@ def test_removed_apis_are_those_of_the_schemas() -> None:
     }
     oldest = kubernetes.releases[0]
     table = {
-        name: one.removed_in for name, one in REMOVED.items() if tuple(map(int, one.removed_in.split("."))) > oldest
+        name: value.removed_in
+        for name, value in REMOVED.items()
+        if tuple(map(int, value.removed_in.split("."))) > oldest
     }
     assert table == gone
 
 
 def is_stable(kind: ApiKind) -> bool:
-    """Tell if clusters serve the version unless they are told not to, and objects of the kind are in manifests."""
+    """Tell if clusters serve the version unless they are reported not to, and objects of the kind are in manifests."""
     return "alpha" not in kind.version and kind.kind not in _PROTOCOL and not kind.kind.endswith("List")

@@ -1,4 +1,4 @@
-"""References of images: spellings that mean the same are equal, what is none is refused."""
+"""References of images: spellings that mean the same are equal, anything else is refused."""
 
 from __future__ import annotations
 

@@ -69,8 +69,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_patterns_of_value_files(pattern: str, expected: str, root: Path) -> None:
     """As doublestar 4.9 of Go finds them."""
-    found = [str(path.relative_to(root)) for path in matching_paths(root / pattern, root) if path.is_file()]
-    assert found == expected.split()
+    files = [str(path.relative_to(root)) for path in matching_paths(root / pattern, root) if path.is_file()]
+    assert files == expected.split()
 
 
 DIALECTS = {
@@ -106,7 +106,9 @@ DIALECTS = {
 )
 def test_dialects_differ(pattern: str, text: str, dialects: str) -> None:
     compiled = {name: dialect(pattern) for name, dialect in DIALECTS.items()}
-    fitting = [name.replace(" ", "_") for name, one in compiled.items() if one is not None and one.fullmatch(text)]
+    fitting = [
+        name.replace(" ", "_") for name, value in compiled.items() if value is not None and value.fullmatch(text)
+    ]
     assert fitting == dialects.split()
 
 

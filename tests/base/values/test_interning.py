@@ -40,17 +40,17 @@ def test_everything_stays_what_it_is(values: list[Any], depth: int) -> None:
 @given(value=VALUES, depth=st.integers(0, 4))
 def test_equal_values_are_one_object(value: Any, depth: int) -> None:
     table = InternTable(depth)
-    one, other = (table.share(marshal.loads(exact(value))) for _ in range(2))
-    assert one is other
-    assert table.add(value) == table.add(one)
+    item, other = (table.share(marshal.loads(exact(value))) for _ in range(2))
+    assert item is other
+    assert table.add(value) == table.add(item)
 
 
 def test_parts_are_found_in_maps_that_differ() -> None:
     table = InternTable(2)
-    one = table.share({"p": {"same": ["x" * 100], "own": 1}})
+    item = table.share({"p": {"same": ["x" * 100], "own": 1}})
     other = table.share({"p": {"same": ["x" * 100], "own": 2}, "more": {}})
-    assert one["p"]["same"] is other["p"]["same"]
-    assert (one["p"]["own"], other["p"]["own"]) == (1, 2)
+    assert item["p"]["same"] is other["p"]["same"]
+    assert (item["p"]["own"], other["p"]["own"]) == (1, 2)
 
 
 def test_records_name_each_value_once() -> None:

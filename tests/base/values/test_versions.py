@@ -8,7 +8,7 @@ from commodore.base.values.versions import VersionProblem, find_version, goes_ba
 
 
 @pytest.mark.parametrize(
-    ("wanted", "fits", "misses"),
+    ("expected", "fits", "misses"),
     [
         ("^1.2", ["1.2.0", "1.9.9"], ["1.1.9", "2.0.0", "1.3.0-rc.1"]),
         ("~1.2.3", ["1.2.3", "1.2.9"], ["1.3.0", "1.2.2"]),
@@ -28,10 +28,10 @@ from commodore.base.values.versions import VersionProblem, find_version, goes_ba
         ("1.2.3", ["1.2.3", "1.2.3+build"], ["1.2.4"]),
     ],
 )
-def test_ranges(wanted: str, fits: list[str], misses: list[str]) -> None:
-    found = parse_range(wanted)
-    assert [text for text in fits if parse_version(text) not in found] == []
-    assert [text for text in misses if parse_version(text) in found] == []
+def test_ranges(expected: str, fits: list[str], misses: list[str]) -> None:
+    result = parse_range(expected)
+    assert [text for text in fits if parse_version(text) not in result] == []
+    assert [text for text in misses if parse_version(text) in result] == []
 
 
 @pytest.mark.parametrize("text", ["", "banana", ">= <", "1.2.3.4", "^", "|| 1"])

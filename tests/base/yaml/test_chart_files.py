@@ -31,7 +31,7 @@ LISTED: dict[str, list[dict[str, Any]]] = {
 
 
 def write_chart(folder: Path, version: str, listed: list[dict[str, Any]]) -> Path:
-    """A chart with dependencies, beside a chart `near`."""
+    """A chart with dependencies, next to a chart `near`."""
     for name in ("near", "top"):
         (folder / name).mkdir()
         metadata: dict[str, Any] = {"apiVersion": version, "name": name, "version": "2.0.0"}

@@ -52,8 +52,8 @@ def read(text: str | bytes, problems: list[Problem] | None = None) -> Any:
     ],
 )
 def test_what_scalars_mean(text: str, value: Any) -> None:
-    found = read(text)
-    assert (found, type(found)) == (value, type(value))
+    result = read(text)
+    assert (result, type(result)) == (value, type(value))
 
 
 @pytest.mark.requirement("D6")
@@ -126,10 +126,10 @@ def test_scalars_where_texts_belong(number: int | float, text: str) -> None:
 def test_an_anchor_may_be_set_anew() -> None:
     """An alias means what bore the anchor last, in its document; what precedes a mistake is given."""
     text = "a: &x 1\n---\nb: &x 2\nc: *x\nd: &x [3]\ne: *x\n---\n- &y 4\n- &y 5\n- *x\n"
-    found = read_placed_documents(text, place="a")
-    assert [next(found), next(found)] == [({"a": 1}, 1), ({"b": 2, "c": 2, "d": [3], "e": [3]}, 3)]
+    documents = read_placed_documents(text, place="a")
+    assert [next(documents), next(documents)] == [({"a": 1}, 1), ({"b": 2, "c": 2, "d": [3], "e": [3]}, 3)]
     with pytest.raises(InputError, match="found undefined alias 'x'"):
-        next(found)
+        next(documents)
 
 
 def test_aliases_are_copies() -> None:

@@ -22,7 +22,7 @@ PIECES = [*_WORDS.split("|"), *_SIGNS.split("¦"), *_MARKS.split("¦"), *_LINES.
 
 
 def by_nodes(text: str | bytes) -> list[Any]:
-    """What PyYAML makes of a text by its nodes."""
+    """Everything that PyYAML makes of a text by its nodes."""
     loader = Loader(text)
     documents = []
     try:
@@ -35,10 +35,10 @@ def by_nodes(text: str | bytes) -> list[Any]:
 
 def check(text: str | bytes) -> None:
     try:
-        found = load_plain(text)
+        plain = load_plain(text)
     except NotPlainError:
         return
-    assert repr(found) == repr(by_nodes(text))  # NaN is not equal to itself; 1, 1.0 and True are equal
+    assert repr(plain) == repr(by_nodes(text))  # NaN is not equal to itself; 1, 1.0 and True are equal
 
 
 @settings(max_examples=1500 if EXHAUSTIVE else 400)

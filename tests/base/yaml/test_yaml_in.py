@@ -208,7 +208,7 @@ def test_compose_refuses_what_load_refuses(text: str | bytes) -> None:
 @pytest.mark.parametrize("read", [load, load_all, load_rendered, compose, compose_all])
 @pytest.mark.parametrize(("text", "line"), [("a: &a [*a]", 1), ("x: 1\ny: &y\n  z: &z {y: *y, z: 1}\n", 2)])
 def test_an_alias_that_leads_into_itself(read: Callable[..., Any], text: str, line: int) -> None:
-    """What it stands for has no end, and cannot be written."""
+    """Everything that it stands for has no end, and cannot be written."""
     with pytest.raises(InputError) as caught:
         read(text, place="f.yaml")
     assert caught.value.code == "CMD-YAML-001"

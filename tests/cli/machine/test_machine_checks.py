@@ -43,15 +43,17 @@ def api() -> Iterator[LieutenantServer]:
 
 
 def checks(installation: Installation, limits: Limits | None = None) -> dict[str, Check]:
-    return {one.name: one for one in examine(installation, make_context(limits=limits) if limits else make_context())}
+    return {
+        item.name: item for item in examine(installation, make_context(limits=limits) if limits else make_context())
+    }
 
 
 def test_a_machine_on_which_all_is_well(here: Installation) -> None:
-    found = checks(here)
-    assert list(found) == ["git", "helm", "kustomize", "name", "API", "token", "cache"]
-    assert [one.name for one in found.values() if one.state not in ("ok", "skipped")] == []
-    assert {found["API"].state, found["token"].state} == {"skipped"}
-    assert "--api-url (COMMODORE_API_URL)" in found["API"].cure
+    result = checks(here)
+    assert list(result) == ["git", "helm", "kustomize", "name", "API", "token", "cache"]
+    assert [item.name for item in result.values() if item.state not in ("ok", "skipped")] == []
+    assert {result["API"].state, result["token"].state} == {"skipped"}
+    assert "--api-url (COMMODORE_API_URL)" in result["API"].cure
     assert not cache_folder().exists(), "looking makes nothing"
 
 
@@ -59,14 +61,14 @@ def test_missing_tools_and_old_ones(here: Installation, tmp_path: Path, monkeypa
     write_script(tmp_path / "bin/helm", "echo v3.7.2")
     write_script(tmp_path / "bin/git", "echo git version 2.30.1")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    found = checks(here)
-    assert (found["git"].state, found["helm"].state, found["kustomize"].state) == ("failed",) * 3
-    assert "2.30.1" in found["git"].message
-    assert found["git"].cure == "install git 2.31.0 or newer and put it on PATH"
-    assert "too old: at least 3.8.0 is needed" in found["helm"].message
-    assert found["helm"].cure.startswith("commodore tool install helm, and remove the old one")
-    assert (found["kustomize"].message, found["kustomize"].cure) == ("not found", "commodore tool install kustomize")
-    assert {found[name].exit_code for name in ("git", "helm", "kustomize")} == {3}
+    result = checks(here)
+    assert (result["git"].state, result["helm"].state, result["kustomize"].state) == ("failed",) * 3
+    assert "2.30.1" in result["git"].message
+    assert result["git"].cure == "install git 2.31.0 or newer and put it on PATH"
+    assert "too old: at least 3.8.0 is needed" in result["helm"].message
+    assert result["helm"].cure.startswith("commodore tool install helm, and remove the old one")
+    assert (result["kustomize"].message, result["kustomize"].cure) == ("not found", "commodore tool install kustomize")
+    assert {result[name].exit_code for name in ("git", "helm", "kustomize")} == {3}
 
 
 def test_another_package_of_the_same_name(here: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,17 +77,17 @@ def test_another_package_of_the_same_name(here: Installation, tmp_path: Path, mo
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
     (folder / "entry_points.txt").write_text("[console_scripts]\ncommodore = other:main\n")
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    found = checks(here)["name"]
-    assert (found.state, found.exit_code) == ("failed", 3)
-    assert found.message.startswith("other in the same Python environment")
-    assert "pipx install commodore-catalog" in found.cure
+    check = checks(here)["name"]
+    assert (check.state, check.exit_code) == ("failed", 3)
+    assert check.message.startswith("other in the same Python environment")
+    assert "pipx install commodore-catalog" in check.cure
 
 
 def test_another_program_of_the_same_name(here: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = write_script(tmp_path / "bin/commodore", "")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    found = checks(here)["name"]
-    assert (found.state, found.message) == ("warning", f"`commodore` in PATH is {other}, not {here.program}")
+    check = checks(here)["name"]
+    assert (check.state, check.message) == ("warning", f"`commodore` in PATH is {other}, not {here.program}")
     here.program.symlink_to(other)
     assert checks(here)["name"].state == "ok"
 
@@ -102,46 +104,46 @@ def test_another_program_of_the_same_name(here: Installation, tmp_path: Path, mo
     ids=["good", "refused", "expired", "missing", "file"],
 )
 def test_tokens(here: Installation, api: LieutenantServer, token: str | None, state: str, words: str) -> None:
-    found = checks(replace(here, api_url=api.url, api_token=token))
-    assert (found["API"].state, found["token"].state) == ("ok", state)
-    assert words in found["token"].message
-    assert bool(found["token"].cure) == (state == "failed") == bool(found["token"].exit_code)
+    result = checks(replace(here, api_url=api.url, api_token=token))
+    assert (result["API"].state, result["token"].state) == ("ok", state)
+    assert words in result["token"].message
+    assert bool(result["token"].cure) == (state == "failed") == bool(result["token"].exit_code)
 
 
 def test_a_login_that_can_be_renewed_is_not_renewed(here: Installation, api: LieutenantServer) -> None:
     token_cache().parent.mkdir(parents=True)
     token_cache().write_text(json.dumps({api.url: {"id_token": EXPIRED, "refresh_token": "more"}}))
     before = token_cache().read_bytes()
-    found = checks(replace(here, api_url=api.url))["token"]
-    assert (found.state, found.message) == (
+    check = checks(replace(here, api_url=api.url))["token"]
+    assert (check.state, check.message) == (
         "ok",
         "the token of the last login has expired; the next command renews it",
     )
     assert token_cache().read_bytes() == before
-    assert [one.path for one in api.requests] == ["/"]
+    assert [request.path for request in api.requests] == ["/"]
 
 
 def test_an_api_that_fails(here: Installation, api: LieutenantServer) -> None:
     api.script(failing(404), times=9)
-    found = checks(replace(here, api_url=api.url, api_token=GOOD))
-    assert (found["API"].state, found["API"].code, found["API"].exit_code) == ("failed", "CMD-API-009", 3)
-    assert (found["token"].state, found["token"].exit_code) == ("skipped", 0)
+    result = checks(replace(here, api_url=api.url, api_token=GOOD))
+    assert (result["API"].state, result["API"].code, result["API"].exit_code) == ("failed", "CMD-API-009", 3)
+    assert (result["token"].state, result["token"].exit_code) == ("skipped", 0)
 
 
 def test_an_api_that_is_no_url(here: Installation) -> None:
-    found = checks(replace(here, api_url="not a url", api_token=GOOD))["API"]
-    assert (found.state, bool(found.cure), found.exit_code) == ("failed", True, 1)
+    check = checks(replace(here, api_url="not a url", api_token=GOOD))["API"]
+    assert (check.state, bool(check.cure), check.exit_code) == ("failed", True, 1)
 
 
 def test_a_cache_that_is_a_link(here: Installation, tmp_path: Path) -> None:
     cache_folder().parent.mkdir(parents=True, exist_ok=True)
     cache_folder().symlink_to(tmp_path)
-    found = checks(here)["cache"]
-    assert (found.state, found.code, found.exit_code) == ("failed", "CMD-CACHE-005", 4)
-    assert "XDG_CACHE_HOME" in found.cure
+    check = checks(here)["cache"]
+    assert (check.state, check.code, check.exit_code) == ("failed", "CMD-CACHE-005", 4)
+    assert "XDG_CACHE_HOME" in check.cure
 
 
 def test_a_cache_with_little_room(here: Installation) -> None:
-    found = checks(here, Limits(little_space_bytes=1 << 60))["cache"]
-    assert (found.state, found.exit_code) == ("warning", 0)
-    assert "commodore cache prune" in found.cure
+    check = checks(here, Limits(little_space_bytes=1 << 60))["cache"]
+    assert (check.state, check.exit_code) == ("warning", 0)
+    assert "commodore cache prune" in check.cure

@@ -33,7 +33,7 @@ def complete(profile: Profile) -> list[dict[str, Any]]:
 
 
 def assert_nested(events: list[dict[str, Any]]) -> None:
-    """Spans of one thread lie beside or within each other, as the viewer demands."""
+    """Spans of one thread lie next to or within each other, as the viewer demands."""
     for thread in {(event["pid"], event["tid"]) for event in events}:
         open_ends: list[int] = []
         own = [event for event in events if (event["pid"], event["tid"]) == thread]
@@ -163,7 +163,7 @@ def test_items_that_overlap_lie_on_tracks_of_their_own() -> None:
         thread.join()
     spans = by_name(profile)
     assert {name: spans[name].track for name in "abc"} == {"a": "fetch 0", "b": "fetch 1", "c": "fetch 0"}
-    assert "d" not in spans, "what took no time is no span"
+    assert "d" not in spans, "a stage without duration has no span"
     assert_nested(complete(profile))
 
 
@@ -180,7 +180,9 @@ def test_instances_that_were_not_compiled_are_counted() -> None:
 
 
 def test_the_slowest_instances_come_first() -> None:
-    """What was fetched for several instances counts for each; equal names in several places are told apart."""
+    """Anything that was fetched for several instances counts for each; equal names in several places are
+    distinguished.
+    """
     profile = Profile("run")
     shared = (("/work", "a"), ("/other", "a"), ("/work", "b"))
     profile.announce(TaskBegun("fetch", "https://charts.example.com", "/work", shared))

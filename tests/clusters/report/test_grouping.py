@@ -25,11 +25,11 @@ def hunk(of: Cluster, *lines: str, path: str = "manifests/a.yaml") -> Hunk:
 
 @pytest.mark.requirement("FC9")
 def test_equal_but_for_the_clusters_values() -> None:
-    """Line numbers do not count; in what the clusters differ is told."""
+    """Line numbers do not count; in what the clusters differ is reported."""
     groups = FileGroups()
     for name, region, place in (("c-a", "eu-west", 3), ("c-b", "us-east", 7)):
-        one = cluster(name, region=region)
-        groups.add(name, [hunk(one, f"@@ -{place} +{place} @@", f"+host: {name}.{region}.example.com")])
+        item = cluster(name, region=region)
+        groups.add(name, [hunk(item, f"@@ -{place} +{place} @@", f"+host: {name}.{region}.example.com")])
     [group] = groups
     assert (group.clusters, group.differs_in) == (["c-a", "c-b"], {"cluster.name", "facts.region"})
     assert group.diff[1] == ("add", "+host: c-a.eu-west.example.com")
@@ -37,11 +37,11 @@ def test_equal_but_for_the_clusters_values() -> None:
 
 def test_different_changes() -> None:
     """A value that is part of a longer word is not the cluster's."""
-    one, two = cluster("c-a"), cluster("c-b")
-    assert hunk(one, "+xc-a").id != hunk(two, "+xc-b").id
-    assert hunk(one, "+c-a").id == hunk(two, "+c-b").id
-    assert hunk(one, "+c-a").id != hunk(one, "+c-b").id
-    assert hunk(one, "+1", path="manifests/c-a.yaml").id == hunk(two, "+1", path="manifests/c-b.yaml").id
+    item, two = cluster("c-a"), cluster("c-b")
+    assert hunk(item, "+xc-a").id != hunk(two, "+xc-b").id
+    assert hunk(item, "+c-a").id == hunk(two, "+c-b").id
+    assert hunk(item, "+c-a").id != hunk(item, "+c-b").id
+    assert hunk(item, "+1", path="manifests/c-a.yaml").id == hunk(two, "+1", path="manifests/c-b.yaml").id
 
 
 @pytest.mark.requirement("FC14")
@@ -56,9 +56,9 @@ def test_secrets_are_masked() -> None:
 def test_no_cluster_is_lost(changes: list[list[str]]) -> None:
     groups = FileGroups()
     for number, letters in enumerate(changes):
-        one = cluster(f"c-{number}")
-        groups.add(one.id, [hunk(one, f"+{letter}", path=letter) for letter in letters])
-    found = sorted((name, group.path) for group in groups for name in group.clusters)
-    assert found == sorted((f"c-{number}", letter) for number, letters in enumerate(changes) for letter in letters)
+        item = cluster(f"c-{number}")
+        groups.add(item.id, [hunk(item, f"+{letter}", path=letter) for letter in letters])
+    result = sorted((name, group.path) for group in groups for name in group.clusters)
+    assert result == sorted((f"c-{number}", letter) for number, letters in enumerate(changes) for letter in letters)
     sizes = [len(group.clusters) for group in groups]
     assert sizes == sorted(sizes, reverse=True)

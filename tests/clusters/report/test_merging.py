@@ -43,42 +43,44 @@ def test_shards_are_merged_and_published(world: FleetWorld) -> None:
     """The order of reports does not matter; what moves in between is not what is published."""
     waves = (Wave("one"),)
     reports = shards(world, *waves)
-    assert sorted(one.id for report in reports for one in report.clusters) == world.names
+    assert sorted(cluster.id for report in reports for cluster in report.clusters) == world.names
     merged = merge_reports(reports[::-1], make_context())
     assert merged == merge_reports(reports, make_context())
-    assert (merged.shard, [one.state for one in merged.clusters]) == (None, ["changed"] * 4)
+    assert (merged.shard, [cluster.state for cluster in merged.clusters]) == (None, ["changed"] * 4)
     [group] = merged.groups
     assert group.clusters == world.names
     alone = world.single("c-2")
     world.change({"value": "2"})
     published = world.run(*waves, judged=merged)
-    assert [one.state for one in published.clusters] == ["pushed"] * 4
+    assert [cluster.state for cluster in published.clusters] == ["pushed"] * 4
     assert [world.commits(name) for name in world.names] == [1] * 4
     assert world.files("c-2") == alone
 
 
 def test_shards_may_use_different_caches(world: FleetWorld) -> None:
-    wanted = world.wanted(push=False)
-    options = replace(wanted.request.options, processes=8, cached=False, remote=RemoteOptions(("memory:",), write=True))
-    assert replace(wanted, request=replace(wanted.request, options=options)).digest == wanted.digest
-    options = replace(wanted.request.options, fetch=False)
-    assert replace(wanted, request=replace(wanted.request, options=options)).digest != wanted.digest
+    expected = world.request(push=False)
+    options = replace(
+        expected.request.options, processes=8, cached=False, remote=RemoteOptions(("memory:",), write=True)
+    )
+    assert replace(expected, request=replace(expected.request, options=options)).digest == expected.digest
+    options = replace(expected.request.options, fetch=False)
+    assert replace(expected, request=replace(expected.request, options=options)).digest != expected.digest
 
 
 def test_reports_that_do_not_belong_together(world: FleetWorld) -> None:
     reports = shards(world)
-    one, two, three = reports
-    for wrong in ([one, two], [one, two, two], [one, two, replace(three, options_digest="x")]):
+    item, two, three = reports
+    for wrong in ([item, two], [item, two, two], [item, two, replace(three, options_digest="x")]):
         with pytest.raises(CommodoreError) as error:
             merge_reports(wrong, make_context())
         assert error.value.code == "CMD-FLT-122"
     with pytest.raises(CommodoreError) as error:
-        world.run(judged=one)
+        world.run(judged=item)
     assert error.value.code == "CMD-FLT-111"
     collected: list[object] = []
     [pin, *others] = two.pins
     moved = replace(two, pins=(replace(pin, commit="0" * 40), *others))
-    merge_reports([one, moved, three], make_context(collected.append))
+    merge_reports([item, moved, three], make_context(collected.append))
     assert [getattr(event, "code", "") for event in collected] == ["CMD-FLT-114"]
 
 
@@ -107,11 +109,15 @@ def test_a_report_without_the_name_of_its_form_is_read(tmp_path: Path) -> None:
     }
     path = tmp_path / "report.json"
     path.write_text(json.dumps({**report, "errors": []}))
-    found = read_report(path)
-    [read] = found.clusters
-    assert (found.shard, as_pins(found.pins), found.folder) == (Shard(1, 2), {("u", "r"): "c"}, tmp_path)
-    assert (read.instances, read.exit_code, [one.clusters for one in found.errors]) == (Instances(1, 2), 1, [("c-1",)])
-    assert (found.groups[0].diff, found.waves[0].state) == ((("add", "+c-1"),), "compiled")
+    result = read_report(path)
+    [read] = result.clusters
+    assert (result.shard, as_pins(result.pins), result.folder) == (Shard(1, 2), {("u", "r"): "c"}, tmp_path)
+    assert (read.instances, read.exit_code, [item.clusters for item in result.errors]) == (
+        Instances(1, 2),
+        1,
+        [("c-1",)],
+    )
+    assert (result.groups[0].diff, result.waves[0].state) == ((("add", "+c-1"),), "compiled")
 
 
 def test_what_is_no_report(tmp_path: Path) -> None:

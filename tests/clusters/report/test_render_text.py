@@ -43,7 +43,7 @@ def test_what_came_from_the_remote_cache_is_counted(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("FC9")
 def test_the_report_as_markdown_fits_into_a_number_of_bytes() -> None:
-    """What does not fit is left out as a whole, and counted; characters of several bytes count as such."""
+    """Anything that does not fit is left out as a whole, and counted; characters of several bytes count as such."""
     groups = tuple(
         FileGroup(f"{number}", {}, "modified", "a", "a", (("add", f"+{'é' * size}"),), clusters=[f"c-{number}"])
         for number, size in enumerate((100, 3000, 100))

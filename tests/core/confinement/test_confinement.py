@@ -1,4 +1,4 @@
-"""What may be read and written, and by which descriptor."""
+"""Anything that may be read and written, and by which descriptor."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_helm() -> None:
 
 
 def test_a_template_that_includes_itself() -> None:
-    """What helm says is the same step a thousand times, and the cause after it."""
+    """Everything that helm says is the same step a thousand times, and the cause after it."""
     step = 'template: c/templates/a.yaml:1:19: executing "a" at <include "a" .>: error calling include: '
     said = f"Error: {step * 100}rendering template has a nested reference name: a: unable to execute template"
     assert cause_of("helm", said)[0] == "c/templates/a.yaml:1:19: the template 'a' includes itself without end"

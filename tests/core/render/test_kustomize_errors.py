@@ -1,4 +1,4 @@
-"""What is told of a build of kustomize that has failed."""
+"""Anything that is reported of a build of kustomize that has failed."""
 
 from __future__ import annotations
 

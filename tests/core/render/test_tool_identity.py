@@ -1,4 +1,4 @@
-"""Which program is called, and what it takes from its user's configuration."""
+"""The program that is called, and the parts of its user's configuration that it uses."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def digest(tmp_path: Path, name: str, *folders: str, directory: Path | None = No
 
 
 def test_content_counts_and_place_does_not(tmp_path: Path) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
-    program(one, "helm")
+    item, two = tmp_path / "one", tmp_path / "two"
+    program(item, "helm")
     program(two, "helm")
-    first = digest(tmp_path, "helm", str(one))
+    first = digest(tmp_path, "helm", str(item))
     assert digest(tmp_path, "helm", str(two)) == first
     program(two, "helm", "echo 1 # changed")
     assert digest(tmp_path, "helm", str(two)) != first
-    assert digest(tmp_path, "helm", str(two), str(one)) != digest(tmp_path, "helm", str(one), str(two))
+    assert digest(tmp_path, "helm", str(two), str(item)) != digest(tmp_path, "helm", str(item), str(two))
     assert digest(tmp_path, "helm", str(tmp_path / "none")) == "missing"
 
 
@@ -50,18 +50,18 @@ def test_content_that_changes_without_a_new_size_counts(tmp_path: Path) -> None:
 
 
 def test_a_starter_counts_by_what_it_starts(tmp_path: Path) -> None:
-    one = program(tmp_path / "one", "helm", f'. "{tmp_path}/version"; echo "$VERSION $MORE"').parent
+    item = program(tmp_path / "one", "helm", f'. "{tmp_path}/version"; echo "$VERSION $MORE"').parent
     (tmp_path / "version").write_text("VERSION=1")
-    first = digest(tmp_path, "helm", str(one))
-    assert digest(tmp_path, "helm", str(one), MORE="x") != first
+    first = digest(tmp_path, "helm", str(item))
+    assert digest(tmp_path, "helm", str(item), MORE="x") != first
     (tmp_path / "version").write_text("VERSION=2")
-    assert digest(tmp_path, "helm", str(one)) != first
+    assert digest(tmp_path, "helm", str(item)) != first
 
 
 SCRIPTS = {
     "a file by its path": ("cat {folder}/other/named", "other/named"),
-    "a file beside": ('cat "$(dirname "$0")/named"', "bin/named"),
-    "a file beside its folder": ('here=${{0%/*}}; . "$here/../other/named"', "other/named"),
+    "a file in its folder": ('cat "$(dirname "$0")/named"', "bin/named"),
+    "a file outside of its folder": ('here=${{0%/*}}; . "$here/../other/named"', "other/named"),
     "a file where it runs": (". ./named", "named"),
     "a file that a file names": (". {folder}/other/more", "named"),
     "a program": ('exec "{folder}/other/named" "$@"', "other/named"),
@@ -97,8 +97,8 @@ def test_variables_of_a_script_count(tmp_path: Path) -> None:
     first = digest(tmp_path, "helm", str(folder))
     assert digest(tmp_path, "helm", str(folder), UNNAMED="x") == first
     assert digest(tmp_path, "helm", str(folder), HOME="/elsewhere") == first
-    found = [digest(tmp_path, "helm", str(folder), **{name: "x"}) for name in ("OPTION", "OTHER")]
-    assert len({first, *found}) == 3
+    results = [digest(tmp_path, "helm", str(folder), **{name: "x"}) for name in ("OPTION", "OTHER")]
+    assert len({first, *results}) == 3
 
 
 CHANGES: dict[str, Callable[[Path], object]] = {
@@ -161,17 +161,17 @@ def test_the_time_zone(tmp_path: Path) -> None:
     def zone(**environment: str) -> str:
         return defaults_digest("zone", environment)
 
-    found = [
+    results = [
         zone(),
         zone(TZ=""),
         zone(TZ="Europe/Zurich"),
         zone(TZ=f":{tmp_path}/zone"),
         zone(ZONEINFO=f"{tmp_path}/zone"),
     ]
-    assert zone(TZ=f":{tmp_path}/zone", OTHER="x") == found[3]
+    assert zone(TZ=f":{tmp_path}/zone", OTHER="x") == results[3]
     (tmp_path / "zone").write_text("two")
-    found += [zone(TZ=f":{tmp_path}/zone"), zone(ZONEINFO=f"{tmp_path}/zone")]
-    assert len(set(found)) == 7
+    results += [zone(TZ=f":{tmp_path}/zone"), zone(ZONEINFO=f"{tmp_path}/zone")]
+    assert len(set(results)) == 7
 
 
 def test_defaults_of_users(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""What holds for each comparison: applied to the old side it gives the new one, and swapped sides its mirror image."""
+"""Anything that holds for each comparison: applied to the old side it gives the new one, and swapped sides its mirror
+image.
+"""
 
 from __future__ import annotations
 
@@ -67,8 +69,8 @@ def apply_comparison(old: Iterable[PlacedObject], comparison: Comparison) -> lis
         ValueError: the comparison is of another set.
     """
     left: dict[bytes, list[PlacedObject]] = defaultdict(list)
-    for one in old:
-        left[identity([one.file, one.content])].append(one)
+    for item in old:
+        left[identity([item.file, item.content])].append(item)
     result: list[PlacedObject] = []
     for change in comparison.changes:
         if change.old is not None:
@@ -80,7 +82,7 @@ def apply_comparison(old: Iterable[PlacedObject], comparison: Comparison) -> lis
             fields = (*change.fields, *change.hidden)
             content = change.new.content if change.old is None else apply_changes(change.old.content, fields)
             result.append(PlacedObject(content, change.new.file, change.new.source))
-    return [*result, *(one for same in left.values() for one in same)]
+    return [*result, *(entry for same in left.values() for entry in same)]
 
 
 _OTHER_SIDE: dict[str, Any] = {"added": "removed", "removed": "added"}

@@ -77,10 +77,10 @@ def test_a_long_line_can_be_similar_to_another() -> None:
 def test_with_too_many_pairs_only_unchanged_content_is_recognised() -> None:
     old = {f"old{n}": lines(f"n{n}") for n in range(4)}
     new = {f"new{n}": lines(f"n{n}") + b"more\n" for n in range(3)} | {"new3": lines("n3")}
-    found = compare_trees(old, new, limits=Limits(rename_pairs=8)).files
-    assert [change.kind for change in found].count("renamed") == 1
-    found = compare_trees(old, new, limits=Limits(rename_pairs=9)).files
-    assert [change.kind for change in found].count("renamed") == 4
+    result = compare_trees(old, new, limits=Limits(rename_pairs=8)).files
+    assert [change.kind for change in result].count("renamed") == 1
+    result = compare_trees(old, new, limits=Limits(rename_pairs=9)).files
+    assert [change.kind for change in result].count("renamed") == 4
 
 
 class LazyTree(Mapping[str, bytes]):

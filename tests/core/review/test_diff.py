@@ -170,7 +170,7 @@ def test_the_noise_of_the_kapitan_upgrade_is_hidden() -> None:
         # a single line among unchanged ones, which the published rule of pairs hides
         (config("a", data="{a: b, c: d}"), config("a", data="{a: b}"), "-  c: d"),
         (config("a", data="{a: b}"), config("a", data="{a: b, c: d}"), "+  c: d"),
-        # beside noise
+        # next to noise
         (HELM.format(by="Tiller", name="a"), HELM.format(by="Helm", name="b"), "+  name: b"),
         (HELM.format(by="Tiller", name="a"), HELM.format(by="Helm", name="a") + "  uid: x\n", "+  uid: x"),
         ("null\n---\n" + config("a"), config("a", data="{c: d}"), "+  c: d"),

@@ -51,7 +51,7 @@ PLACED = st.lists(st.builds(PlacedObject, OBJECTS, st.sampled_from(["a.yaml", "b
 
 
 def as_set(objects: list[PlacedObject]) -> list[bytes]:
-    return sorted(identity([one.file, sort_keys(one.content)]) for one in objects)
+    return sorted(identity([item.file, sort_keys(item.content)]) for item in objects)
 
 
 def sort_keys(value: Any) -> Any:
@@ -69,8 +69,8 @@ def test_applied_to_the_old_value_it_gives_the_new_one(old: Any, new: Any) -> No
 @settings(max_examples=100)
 @given(VALUES, VALUES)
 def test_swapped_sides_give_the_mirror_image(old: Any, new: Any) -> None:
-    found = sorted(repr(mirrored_field(change)) for change in field_changes(old, new))
-    assert found == sorted(map(repr, field_changes(new, old)))
+    result = sorted(repr(mirrored_field(change)) for change in field_changes(old, new))
+    assert result == sorted(map(repr, field_changes(new, old)))
 
 
 @settings(max_examples=60)

@@ -44,7 +44,7 @@ def steps(repository: Path) -> list[tuple[str, str]]:
 
 
 def as_set(objects: list[PlacedObject]) -> list[bytes]:
-    return sorted(identity([one.file, sort_keys(one.content)]) for one in objects)
+    return sorted(identity([item.file, sort_keys(item.content)]) for item in objects)
 
 
 def test_versions_of_real_components(components: Path) -> None:
@@ -53,14 +53,14 @@ def test_versions_of_real_components(components: Path) -> None:
         for before, after in steps(repository):
             old_tree, new_tree = golden(repository, before), golden(repository, after)
             old, new = list(objects_of(old_tree, new_tree)), list(objects_of(new_tree, old_tree))
-            found = compare(old, new)
-            assert as_set(apply_comparison(old, found)) == as_set(new), (repository, before, after)
-            assert mirrored(found) == compare(new, old), (repository, before, after)
-            assert compare(old[::-1], new[::-1]) == found, (repository, before, after)
+            result = compare(old, new)
+            assert as_set(apply_comparison(old, result)) == as_set(new), (repository, before, after)
+            assert mirrored(result) == compare(new, old), (repository, before, after)
+            assert compare(old[::-1], new[::-1]) == result, (repository, before, after)
             shown = review(old, new)
             assert len(markdown_report(shown).encode()) <= 65_536
             assert list(text_report(shown))
             assert html_report(shown).count("</script") == 2
-            assert len(json_report(shown).changes) == len(found.changes)
+            assert len(json_report(shown).changes) == len(result.changes)
             looked_at += 1
     assert looked_at > 20

@@ -41,17 +41,17 @@ def namespace(name: str) -> PlacedObject:
     return PlacedObject({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 
 
-def text(found: Review) -> str:
-    return "\n".join(line.text for line in text_report(found))
+def text(results: Review) -> str:
+    return "\n".join(line.text for line in text_report(results))
 
 
 def test_text_tells_what_changes() -> None:
-    found = review(
+    result = review(
         [config("a", x="1", y="one\ntwo\n", z='{"k": 1}'), namespace("gone")],
         [config("a", x="2", y="one\nthree\n", z='{"k": 2}'), config("b", x="1")],
     )
     assert (
-        text(found)
+        text(result)
         == """1 added, 1 changed, 1 removed; dangers: 1 critical
 ! critical: deletes-namespace: the namespace goes, with everything in it: Namespace gone
 
@@ -96,8 +96,8 @@ def test_names_that_people_read() -> None:
         text = json.dumps([{"name": "v1", "schema": {"openAPIV3Schema": schema}}]).replace('"x"', f'"{kind}"')
         return PlacedObject({**content, "spec": {"versions": json.loads(text)}}, f"a/{kind}/c.yaml")
 
-    found = review([PlacedObject({"a": 1}, "x.yaml"), definition("y")], [PlacedObject(hook), definition("z")])
-    lines = text(found).splitlines()
+    result = review([PlacedObject({"a": 1}, "x.yaml"), definition("y")], [PlacedObject(hook), definition("z")])
+    lines = text(result).splitlines()
     assert "+ Job n/sync-*" in lines
     assert "- document in x.yaml" in lines
     assert lines[lines.index("~ CustomResourceDefinition x") + 1] == "    in another file: a/{y => z}/c.yaml"
@@ -126,8 +126,8 @@ def test_dangers_that_say_the_same_are_one_line_for_all_objects() -> None:
 
 
 def test_folded_text_counts_the_lines_that_it_leaves_out() -> None:
-    found = review([], [config("a", **{f"k{number}": "v" for number in range(50)})])
-    whole, folded = ([line.text for line in text_report(found, folded=fold)] for fold in (False, True))
+    result = review([], [config("a", **{f"k{number}": "v" for number in range(50)})])
+    whole, folded = ([line.text for line in text_report(result, folded=fold)] for fold in (False, True))
     assert folded[-1] == f"    … {len(whole) - len(folded) + 1} more lines"
     assert whole[: len(folded) - 1] == folded[:-1]
     short = review([config("a", x="1")], [config("a", x="2")])
@@ -138,10 +138,10 @@ def test_long_values_are_cut_around_what_differs() -> None:
     def long(middle: str) -> PlacedObject:
         return config("a", x="p" * 9000 + middle + "s" * 9000)
 
-    found = text(review([long("old")], [long("new")]))
-    assert "old" in found
-    assert "new" in found
-    assert len(found) < 1000
+    result = text(review([long("old")], [long("new")]))
+    assert "old" in result
+    assert "new" in result
+    assert len(result) < 1000
 
 
 @pytest.mark.parametrize("place", ["name", "value", "key", "file"])
@@ -151,22 +151,22 @@ def test_hostile_texts_are_harmless(place: str) -> None:
     def placed(value: str) -> PlacedObject:
         return PlacedObject(config(parts["name"], **{parts["key"]: value}).content, parts.get("file", "f"))
 
-    for found in (
+    for result in (
         review([placed("old")], [placed(parts["value"])]),
         review([], [placed(parts["value"])]),
         review([placed(parts["value"])], []),
     ):
-        shown = text(found)
+        shown = text(result)
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", shown)
-        markdown = markdown_report(found)
+        markdown = markdown_report(result)
         outside = re.sub(r"^(`{3,})diff\n.*?^\1$", "", markdown, flags=re.DOTALL | re.MULTILINE)
         assert "<script" not in outside
         assert not re.search(r"://|www\.", re.sub(r"<code>.*?</code>", "", outside))
         assert "@team" not in re.sub(r"<code>.*?</code>", "", outside)
         assert outside.count("<details>") == outside.count("</details>")
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", markdown)
-        json.dumps(plain(json_report(found)))
-        page = html_report(found, title=HOSTILE)
+        json.dumps(plain(json_report(result)))
+        page = html_report(result, title=HOSTILE)
         assert page.count("<script") == 2
         assert len(re.findall("</script", page, re.IGNORECASE)) == 2
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", page)
@@ -176,11 +176,11 @@ def test_values_of_any_depth_and_size_are_harmless() -> None:
     deep: Any = 1
     for _ in range(10_000):
         deep = [deep]
-    found = review([config("a", x="s" * (1 << 20))], [config("a", x=deep), config("b", x=deep)])
-    assert "deeply)" in text(found)
-    assert len(markdown_report(found).encode()) <= 65_536
-    assert "deeply)" in json.dumps(plain(json_report(found)))
-    assert "deeply)" in html_report(found)
+    result = review([config("a", x="s" * (1 << 20))], [config("a", x=deep), config("b", x=deep)])
+    assert "deeply)" in text(result)
+    assert len(markdown_report(result).encode()) <= 65_536
+    assert "deeply)" in json.dumps(plain(json_report(result)))
+    assert "deeply)" in html_report(result)
 
 
 @pytest.mark.parametrize("budget", [4_096, 10_000, 65_536])
@@ -191,34 +191,34 @@ def test_markdown_keeps_its_size_and_tells_what_it_leaves_out(budget: int, count
         config(f"c-{number}", **{f"k{number}-{inner}": HOSTILE * 3 for inner in range(number % 7)})
         for number in range(count)
     ]
-    found = review(old, new)
-    markdown = markdown_report(found, budget=budget, whole="report.html")
+    result = review(old, new)
+    markdown = markdown_report(result, budget=budget, whole="report.html")
     assert len(markdown.encode()) <= budget
     opened = len(re.findall("^<details>", markdown, re.MULTILINE))
     assert opened == len(re.findall("^</details>", markdown, re.MULTILINE))
     fences = re.findall(r"^`{3,}", markdown, re.MULTILINE)
     assert len(fences) % 2 == 0
-    if opened < len(found.groups):
+    if opened < len(result.groups):
         assert "Not everything fits here" in markdown
         assert "report.html" in markdown
     assert ("no object differs" in markdown) == (count == 0)
 
 
 def test_the_most_dangerous_come_first() -> None:
-    found = review([namespace("gone"), config("a", x="1")], [config("a", x="2"), config("b")])
-    markdown = markdown_report(found)
+    result = review([namespace("gone"), config("a", x="1")], [config("a", x="2"), config("b")])
+    markdown = markdown_report(result)
     assert 0 < markdown.index("deletes-namespace") < markdown.index("n/a")
 
 
 def test_json_names_every_change_and_its_group() -> None:
-    found = plain(
+    result = plain(
         json_report(review([config("a", x="1"), config("b", x="1")], [config("a", x="2"), config("b", x="2")]))
     )
-    assert [group["changes"] for group in found["groups"]] == [[0, 1]]
-    assert found["changes"][0]["fields"] == [
+    assert [group["changes"] for group in result["groups"]] == [[0, 1]]
+    assert result["changes"][0]["fields"] == [
         {"path": "data.x", "kind": "replaced", "hidden": False, "old": "1", "new": "2"}
     ]
-    assert found["counts"]["changed"] == 2
+    assert result["counts"]["changed"] == 2
 
 
 def test_json_is_as_its_schema_says() -> None:
@@ -229,12 +229,12 @@ def test_json_is_as_its_schema_says() -> None:
         PlacedObject(config("b", **odd).content, "other.yaml"),
         config("renamed", q="1", r="2", s="3"),
     ]
-    found = document("catalog-diff", json_report(review(old, new)))
-    text = json.dumps(found, allow_nan=False)
-    assert json.loads(text) == found
+    result = document("catalog-diff", json_report(review(old, new)))
+    text = json.dumps(result, allow_nan=False)
+    assert json.loads(text) == result
     check_documents(text)
     with pytest.raises(jsonschema.ValidationError):
-        check_documents(json.dumps({**found, "changes": [{"kind": "else"}]}))
+        check_documents(json.dumps({**result, "changes": [{"kind": "else"}]}))
 
 
 def groups_of(page: str) -> Any:
@@ -254,12 +254,12 @@ def test_html_holds_each_group_once_as_data() -> None:
 def test_html_shows_what_is_unknown_first_and_one_application_alone() -> None:
     """Every Application of the table can be chosen by the name that the groups have."""
     old, new = ([PlacedObject(config("a", x=value).content, source="a/web")] for value in "12")
-    found = review_of(compare(old, new), (), sources=True)
+    result = review_of(compare(old, new), (), sources=True)
     parts = (Part("a/web", "changed", changed=1), Part(f"b/{HOSTILE}", "unknown", note=HOSTILE))
-    page = html_report(replace(found, parts=parts))
+    page = html_report(replace(result, parts=parts))
     assert "<details open><summary>2 Applications</summary>" in page
     assert page.index('<tr class="unknown"><td>?') < page.index('value="a/web"')
     assert groups_of(page)[0]["apps"] == ["a/web"]
     assert HOSTILE not in page
     many = tuple(Part(f"a/{number}", "changed", changed=1) for number in range(20))
-    assert "<details><summary>20 Applications</summary>" in html_report(replace(found, parts=many))
+    assert "<details><summary>20 Applications</summary>" in html_report(replace(result, parts=many))

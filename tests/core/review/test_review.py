@@ -1,4 +1,4 @@
-"""What people are shown of a change: names, secrets, noise, dangers and groups."""
+"""Everything that people are shown of a change: names, secrets, noise, dangers and groups."""
 
 from __future__ import annotations
 
@@ -151,10 +151,10 @@ def test_objects_that_have_little_in_common_are_two_changes() -> None:
 
 
 def test_several_objects_of_one_name_are_told_apart_by_what_they_hold() -> None:
-    one, two = placed(CONFIG % ("a", "1")), placed(CONFIG % ("a", "2"))
-    found = compare([one, two], [placed(CONFIG % ("a", "2"))])
-    assert [(change.kind, change.old) for change in found.changes] == [("removed", one)]
-    assert found.unchanged == 1
+    item, two = placed(CONFIG % ("a", "1")), placed(CONFIG % ("a", "2"))
+    result = compare([item, two], [placed(CONFIG % ("a", "2"))])
+    assert [(change.kind, change.old) for change in result.changes] == [("removed", item)]
+    assert result.unchanged == 1
 
 
 # Noise
@@ -175,11 +175,11 @@ BEFORE = {"chart": "1", "replicas": "2", "selector": "web", "sum": "x", "image":
 
 
 def test_noise_is_set_apart_and_counted() -> None:
-    found = reviewed(DEPLOYMENT % BEFORE, DEPLOYMENT % {**BEFORE, "chart": "2", "sum": "y"})
-    assert (found.hidden, found.hidden_only, found.groups) == (3, 1, ())
-    found = reviewed(DEPLOYMENT % BEFORE, DEPLOYMENT % {**BEFORE, "chart": "2", "replicas": "3"})
-    assert (found.hidden, found.hidden_only, len(found.groups)) == (2, 0, 1)
-    assert [path_text(field.path) for field in found.groups[0].changes[0].fields] == ["spec.replicas"]
+    result = reviewed(DEPLOYMENT % BEFORE, DEPLOYMENT % {**BEFORE, "chart": "2", "sum": "y"})
+    assert (result.hidden, result.hidden_only, result.groups) == (3, 1, ())
+    result = reviewed(DEPLOYMENT % BEFORE, DEPLOYMENT % {**BEFORE, "chart": "2", "replicas": "3"})
+    assert (result.hidden, result.hidden_only, len(result.groups)) == (2, 0, 1)
+    assert [path_text(field.path) for field in result.groups[0].changes[0].fields] == ["spec.replicas"]
 
 
 def test_a_label_that_comes_or_goes_is_shown() -> None:
@@ -208,19 +208,19 @@ def test_what_differs_in_noise_alone_and_stands_elsewhere_is_moved() -> None:
 # Secrets
 
 
-def shown(found: Review) -> str:
-    return repr((found.comparison, found.groups))
+def shown(results: Review) -> str:
+    return repr((results.comparison, results.groups))
 
 
 def test_secrets_are_masked_on_both_sides_and_still_differ() -> None:
     def secret(value: str) -> str:
         return thing("Secret", stringData={"p": value, "q": "same-canary", "r": "?{vaultkv:t/c/k}"})
 
-    found = reviewed(secret("old-canary"), secret("new-canary"))
-    (field,) = found.comparison.changes[0].fields
+    result = reviewed(secret("old-canary"), secret("new-canary"))
+    (field,) = result.comparison.changes[0].fields
     assert (field.old, field.new) == ("++++++++", "++++++++++++")
-    assert "canary" not in shown(found)
-    assert "?{vaultkv:t/c/k}" in shown(found)
+    assert "canary" not in shown(result)
+    assert "?{vaultkv:t/c/k}" in shown(result)
 
 
 @pytest.mark.parametrize(
@@ -393,9 +393,9 @@ def test_verbs_of_a_resource_are_one_danger() -> None:
 )
 def test_what_is_made_anew_may_change(annotation: str, expected: list[str]) -> None:
     job = "{apiVersion: batch/v1, kind: Job, metadata: {name: x, annotations: {%s}}, spec: {template: {a: %s, b: %s}}}"
-    found = reviewed(job % (annotation, 1, 1), job % (annotation, 2, 2)).flags
-    assert [flag.name for flag in found] == expected
-    assert all(flag.message.startswith("spec.template cannot") for flag in found)
+    result = reviewed(job % (annotation, 1, 1), job % (annotation, 2, 2)).flags
+    assert [flag.name for flag in result] == expected
+    assert all(flag.message.startswith("spec.template cannot") for flag in result)
 
 
 def test_a_renamed_volume_claim_is_a_lost_one() -> None:
@@ -425,8 +425,8 @@ def test_equal_changes_are_one_group() -> None:
             for number in range(40)
         ]
 
-    found = review(deployments(1), [*deployments(2), placed(CONFIG % ("a", "1"))])
-    assert [len(group.changes) for group in found.groups] == [40, 1]
+    result = review(deployments(1), [*deployments(2), placed(CONFIG % ("a", "1"))])
+    assert [len(group.changes) for group in result.groups] == [40, 1]
 
 
 def test_hidden_noise_keeps_no_equal_changes_apart() -> None:
@@ -447,8 +447,8 @@ def test_objects_that_move_together_are_one_group() -> None:
 
 def test_dangerous_groups_come_first() -> None:
     namespace = placed("{apiVersion: v1, kind: Namespace, metadata: {name: zz}}")
-    found = review([namespace], [placed(CONFIG % (name, "1")) for name in "abc"])
-    assert [flag.name for flag in found.groups[0].flags] == ["deletes-namespace"]
+    result = review([namespace], [placed(CONFIG % (name, "1")) for name in "abc"])
+    assert [flag.name for flag in result.groups[0].flags] == ["deletes-namespace"]
 
 
 # Images
@@ -496,12 +496,12 @@ def test_images_whose_version_stands_beside(fields: str, image: str) -> None:
 
 def test_a_tally_counts_the_same_and_shows_nothing() -> None:
     old, new = thing("Secret", stringData={"a": "canary"}), thing("Secret", stringData={"a": "other-canary"})
-    found, counted = reviewed(old, new), tally([placed(old)], [placed(new)])
-    assert counted.flags == found.flags
+    result, counted = reviewed(old, new), tally([placed(old)], [placed(new)])
+    assert counted.flags == result.flags
     assert [change.kind for change in counted.comparison.changes] == [
-        change.kind for change in found.comparison.changes
+        change.kind for change in result.comparison.changes
     ]
-    assert (counted.hidden, counted.hidden_only) == (found.hidden, found.hidden_only)
+    assert (counted.hidden, counted.hidden_only) == (result.hidden, result.hidden_only)
     assert "canary" not in shown(counted)
 
 

@@ -31,23 +31,23 @@ applications:
 
 
 class Apart(dict[int, Any]):
-    """What was copied already, forgotten at once: aliases share nothing."""
+    """Anything that was copied already, forgotten at once: aliases share nothing."""
 
     def __setitem__(self, key: int, value: Any) -> None:
         return None
 
 
 def edited(text: str, changes: dict[tuple[object, ...], Any]) -> str:
-    wanted = copy.deepcopy(yaml.safe_load(text), Apart())
+    expected = copy.deepcopy(yaml.safe_load(text), Apart())
     for path, value in changes.items():
-        inner = wanted
+        inner = expected
         for step in path[:-1]:
             inner = inner.setdefault(step, {})
         inner[path[-1]] = value
     with warnings.catch_warnings(action="error"):
-        found = set_values(text.encode(), changes, wanted, "f").decode()
-    assert yaml.safe_load(found) == wanted
-    return found
+        result = set_values(text.encode(), changes, expected, "f").decode()
+    assert yaml.safe_load(result) == expected
+    return result
 
 
 WEB = ("applications", "web")
@@ -60,8 +60,8 @@ def test_a_file_without_a_last_newline_gets_none() -> None:
 
 @pytest.mark.requirement("FP12")
 def test_only_the_changed_line_changes() -> None:
-    found = edited(TEXT, {(*WEB, "source", "targetRevision"): "v2"})
-    assert found == TEXT.replace('"v1"', '"v2"')
+    result = edited(TEXT, {(*WEB, "source", "targetRevision"): "v2"})
+    assert result == TEXT.replace('"v1"', '"v2"')
     assert edited(TEXT, {(*WEB, "source", "plain"): 2}) == TEXT.replace("plain: 1", "plain: 2")
 
 
@@ -79,15 +79,15 @@ def test_only_the_changed_line_changes() -> None:
     ],
 )
 def test_only_the_changed_line_changes_in_any_form(text: str) -> None:
-    found = edited(text, {(*WEB, "source", "targetRevision"): "v2"})
-    assert found == text.replace('"v1"', '"v2"')
+    result = edited(text, {(*WEB, "source", "targetRevision"): "v2"})
+    assert result == text.replace('"v1"', '"v2"')
 
 
 def test_keys_are_found_as_values_have_them() -> None:
     text = TEXT + "    08: a  # one\n    1e3: b  # two\n    0o17: c  # three\n"
-    found = edited(text, {(*WEB, "08"): "z", (*WEB, "1e3"): "z", (*WEB, "0o17"): "z", (*WEB, "yes"): "new"})
+    result = edited(text, {(*WEB, "08"): "z", (*WEB, "1e3"): "z", (*WEB, "0o17"): "z", (*WEB, "yes"): "new"})
     assert (
-        found
+        result
         == text.replace(": a  #", ": z  #").replace(": b  #", ": z  #").replace(": c  #", ": z  #") + "    'yes': new\n"
     )
 
@@ -115,8 +115,8 @@ applications:
       <<: *source
       repoURL: y
 """
-    found = edited(text, {path: [2] if path[-1] == "list" else "v2"})
-    assert [word for word in kept if word not in found] == [], found
+    result = edited(text, {path: [2] if path[-1] == "list" else "v2"})
+    assert [word for word in kept if word not in result] == [], result
 
 
 def test_new_keys_stand_before_the_comments_of_what_follows() -> None:
@@ -156,8 +156,10 @@ applications:
     <<: *web  # like web
     project: p  # another one
 """
-    found = edited(text, {("applications", changed, "source", "path"): "q"})
-    assert [word for word in ("# about", "# of both", "# like web", "# another one") if word not in found] == [], found
+    result = edited(text, {("applications", changed, "source", "path"): "q"})
+    assert [word for word in ("# about", "# of both", "# like web", "# another one") if word not in result] == [], (
+        result
+    )
 
 
 def test_comments_beside_and_behind_items_stay_there() -> None:
@@ -177,16 +179,16 @@ def test_comments_beside_and_behind_items_stay_there() -> None:
 )
 def test_lists_keep_their_form_and_what_stands_behind(form: str) -> None:
     text = TEXT.replace("    options:\n      - a\n      - b  # last\n", form)
-    found = edited(text, {(*WEB, "options"): ["a", "b", "c"]})
-    assert "# behind the list" in found
+    result = edited(text, {(*WEB, "options"): ["a", "b", "c"]})
+    assert "# behind the list" in result
     kept = [line for line in text.splitlines() if "- b" not in line and "[a, b]" not in line]
-    assert [line for line in kept if line not in found.splitlines()] == []
+    assert [line for line in kept if line not in result.splitlines()] == []
 
 
 def test_new_keys_and_maps() -> None:
-    found = edited(TEXT, {(*WEB, "source", "helm", "values", "n"): 1, ("applications", "other"): {"a": [1]}})
+    result = edited(TEXT, {(*WEB, "source", "helm", "values", "n"): 1, ("applications", "other"): {"a": [1]}})
     for comment in ("# what it is", "# quoted", "# last", "# behind the list"):
-        assert comment in found
+        assert comment in result
 
 
 @pytest.mark.parametrize(

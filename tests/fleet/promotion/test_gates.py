@@ -31,9 +31,9 @@ def states(path: Path, cells: Any) -> FleetState:
 
 
 def judge(world: World, state: FleetState | None, place: tuple[str, ...] = PLACE, health: bool = True) -> str:
-    found = find_patch(load_fleet(world.root, world.context), "main", "web", "patch-001")
+    result = find_patch(load_fleet(world.root, world.context), "main", "web", "patch-001")
     try:
-        check_gates(found, place, Conditions(lambda _: True, state, health, NOW), world.context)
+        check_gates(result, place, Conditions(lambda _: True, state, health, NOW), world.context)
     except CommodoreError as error:
         return f"{error.code}: {error.message}"
     return ""
@@ -53,9 +53,9 @@ def judge(world: World, state: FleetState | None, place: tuple[str, ...] = PLACE
 )
 def test_health_of_the_cells_that_have_it(world: World, state: Any, said: str) -> None:
     world.lay(charts(**FIRST))
-    found = judge(world, states(world.root / "s.json", {"main/int/int-1/r1": state}))
-    assert (found == "") is (said == "")
-    assert said in found
+    result = judge(world, states(world.root / "s.json", {"main/int/int-1/r1": state}))
+    assert (result == "") is (said == "")
+    assert said in result
     assert judge(world, None, health=False) == ""
     assert judge(world, None).startswith("CMD-FLT-074: not healthy in main/int/int-1/r1")
 
@@ -78,8 +78,8 @@ def test_what_is_on_its_way_is_waited_for_and_what_is_broken_or_unknown_is_an_er
     world: World, state: Any, code: str
 ) -> None:
     world.lay(charts(**FIRST))
-    found = judge(world, states(world.root / "s.json", {"main/int/int-1/r1": {"web": state}}))
-    assert found.startswith(code)
+    result = judge(world, states(world.root / "s.json", {"main/int/int-1/r1": {"web": state}}))
+    assert result.startswith(code)
 
 
 @pytest.mark.parametrize(("since", "ready"), [(59, ""), (29, "2026-01-31T12:01:00Z"), (61, "")])
@@ -87,11 +87,11 @@ def test_soak(world: World, since: int, ready: str) -> None:
     config = CONFIG.replace("{name: r1}", "{name: r1, soak: 30m}")
     world.lay(charts(**FIRST, **{"config/config.yaml": config}))
     healthy = (NOW - timedelta(minutes=since)).isoformat()
-    found = judge(world, states(world.root / "s.json", {"main/int/int-1/r1": {"web": {**GOOD, "since": healthy}}}))
-    assert (found == "") is (ready == "")
+    result = judge(world, states(world.root / "s.json", {"main/int/int-1/r1": {"web": {**GOOD, "since": healthy}}}))
+    assert (result == "") is (ready == "")
     if ready:
-        assert found.startswith("CMD-FLT-075: int/int-1/r1 is healthy since 2026-01-31T11:31:00Z and soaks for 30m")
-        assert ready in found
+        assert result.startswith("CMD-FLT-075: int/int-1/r1 is healthy since 2026-01-31T11:31:00Z and soaks for 30m")
+        assert ready in result
 
 
 def git(root: Path, *words: str, at: datetime = NOW) -> None:
@@ -123,9 +123,9 @@ def test_soak_by_the_commit_that_placed_the_patch_through_coalescing(world: Worl
                 world.lay({path: text})
         git(world.root, "add", "-A")
         git(world.root, "commit", "-qm", "x", at=NOW - timedelta(minutes=minutes))
-    found = find_patch(load_fleet(world.root, world.context), "main", "web", "patch-001")
+    result = find_patch(load_fleet(world.root, world.context), "main", "web", "patch-001")
     assert {
-        "/".join(cell): (NOW - time).total_seconds() / 60 for cell, time in placed_since(found, world.context).items()
+        "/".join(cell): (NOW - time).total_seconds() / 60 for cell, time in placed_since(result, world.context).items()
     } == {
         "int/int-1/r1": 50,
         "int/int-1/r2": 40,

@@ -1,4 +1,4 @@
-"""Where a patch goes next: pure."""
+"""The next place of a patch: pure."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def path(text: str) -> Prefix:
     ],
 )
 def test_the_next_place(tmp_path: Path, placements: list[str], depth: int, expected: str | None) -> None:
-    found = next_prefix(config_of(tmp_path), [path(one) for one in placements], depth)
-    assert found == (path(expected) if expected else None)
+    prefix = next_prefix(config_of(tmp_path), [path(placement) for placement in placements], depth)
+    assert prefix == (path(expected) if expected else None)
 
 
 @pytest.mark.parametrize(
@@ -59,13 +59,13 @@ def test_the_next_place(tmp_path: Path, placements: list[str], depth: int, expec
     ],
 )
 def test_the_nodes_that_are_entered(tmp_path: Path, placements: list[str], place: str, expected: list[str]) -> None:
-    found = entered(config_of(tmp_path), [path(one) for one in placements], path(place))
-    assert ["/".join(node.prefix) for node in found] == expected
+    result = entered(config_of(tmp_path), [path(placement) for placement in placements], path(place))
+    assert ["/".join(node.prefix) for node in result] == expected
 
 
 def test_the_nodes_that_are_left(tmp_path: Path) -> None:
-    found = left(config_of(tmp_path), [path("int/int-1/r1"), path("int/int-1/r2")], path("int/int-2"))
-    assert ["/".join(node.prefix) for node in found] == ["int/int-1", "int/int-1/r2"]
+    result = left(config_of(tmp_path), [path("int/int-1/r1"), path("int/int-1/r2")], path("int/int-2"))
+    assert ["/".join(node.prefix) for node in result] == ["int/int-1", "int/int-1/r2"]
 
 
 @pytest.mark.parametrize(
@@ -78,14 +78,14 @@ def test_the_nodes_that_are_left(tmp_path: Path) -> None:
     ],
 )
 def test_full_places_become_one_the_outermost_first(tmp_path: Path, placements: list[str], expected: Any) -> None:
-    found = coalesced(config_of(tmp_path), [path(one) for one in placements], lambda *_: True)
-    assert {"/".join(to): ["/".join(one) for one in those] for to, those in found} == expected
+    result = coalesced(config_of(tmp_path), [path(placement) for placement in placements], lambda *_: True)
+    assert {"/".join(to): ["/".join(item) for item in those] for to, those in result} == expected
 
 
 def test_what_is_not_allowed_is_tried_further_in(tmp_path: Path) -> None:
     placements = [path("int/int-1/r1"), path("int/int-1/r2"), path("int/int-2/r1")]
-    found = coalesced(config_of(tmp_path), placements, lambda prefix, _: len(prefix) > 1)
-    assert [to for to, _ in found] == [("int", "int-1"), ("int", "int-2")]
+    result = coalesced(config_of(tmp_path), placements, lambda prefix, _: len(prefix) > 1)
+    assert [to for to, _ in result] == [("int", "int-1"), ("int", "int-2")]
 
 
 TREES = st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=3), min_size=1, max_size=3)
@@ -98,9 +98,9 @@ def test_repeated_promotion_reaches_every_cell_once(
     environments = [
         {
             "name": f"e{a}",
-            "sectors": [{"name": f"s{b}", "regions": [f"r{c}" for c in range(size)]} for b, size in enumerate(one)],
+            "sectors": [{"name": f"s{b}", "regions": [f"r{c}" for c in range(size)]} for b, size in enumerate(value)],
         }
-        for a, one in enumerate(tree)
+        for a, value in enumerate(tree)
     ]
     text = {"dimensions": ["environments", "sectors", "regions"], "sequence": {"environments": environments}}
     config = config_of(tmp_path_factory.mktemp("any"), json.dumps({**text, "cluster_types": ["main"]}))
@@ -124,6 +124,6 @@ def finished(config: FleetConfig, placements: Sequence[Prefix]) -> list[Prefix]:
     current = list(placements)
     for to, those in coalesced(config, placements, lambda *_: True):
         before = covered(config, current)
-        current = [*(one for one in current if one not in those), to]
+        current = [*(item for item in current if item not in those), to]
         assert covered(config, current) == before
     return sorted(current, key=config.prefixes().index)

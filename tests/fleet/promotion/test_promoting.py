@@ -35,9 +35,9 @@ VERSION = patch("source: {targetRevision: v4.18.0}")
 
 
 def step(world: World, approve: bool = True, **options: Any) -> Step:
-    found = find_patch(load_fleet(world.root, world.context), "main", "web", "patch-001")
+    result = find_patch(load_fleet(world.root, world.context), "main", "web", "patch-001")
     conditions = Conditions(lambda _: approve, None, False, datetime.now(UTC))
-    done = promote(found, PromoteOptions(**options), conditions, world.context)
+    done = promote(result, PromoteOptions(**options), conditions, world.context)
     write_changes(done.writes, world.root)
     return done
 
@@ -131,7 +131,7 @@ def test_refusals_change_nothing(world: World, code: str, files: dict[str, str],
 
 
 def test_a_file_that_is_there_already(world: World) -> None:
-    """What is there is none of the patch as it can be read: a folder, for one."""
+    """Anything that is there is none of the patch as it can be read: a folder, for one."""
     world.lay(charts(**{FIRST: VERSION, f"{APP}/int/int-1/r2/patch-001.yaml/notes": "x"}))
     before = world.config()
     with pytest.raises(CommodoreError) as caught:
@@ -154,8 +154,8 @@ def test_coalescing_that_would_lose_is_left_out_and_told(world: World) -> None:
     before = world.merged()[0]
     done = step(world)
     assert places(world) == ["int/int-1/r1", "int/int-1/r2"]
-    told = [one for one in world.events if isinstance(one, Warned)]
-    assert [one.code for one in told] == ["CMD-FLT-085"]
+    told = [event for event in world.events if isinstance(event, Warned)]
+    assert [item.code for item in told] == ["CMD-FLT-085"]
     assert f"{APP}/int/int-1/r2/override.yaml:3:" in told[0].message
     assert "'v4.18.0', 'v4.16.0'" in told[0].message
     assert done.kept
@@ -174,7 +174,7 @@ def lost_fold(world: World) -> None:
 def test_a_fold_that_would_lose_is_refused_after_the_promotion(world: World) -> None:
     lost_fold(world)
     done = step(world)
-    assert [one.code for one in done.problems] == ["CMD-FLT-086"]
+    assert [problem.code for problem in done.problems] == ["CMD-FLT-086"]
     for word in (f"{APP}/prod/override.yaml:4:", "source.targetRevision", "'v4.18.0', 'v4.16.0'", "3 cells"):
         assert word in done.problems[0].message
     assert "--overrides update" in done.problems[0].hint
@@ -202,7 +202,7 @@ def test_what_happens_to_overrides(world: World, overrides: Overrides, version: 
     lost_fold(world)
     step(world)
     done = fold(world, overrides)
-    versions = [one["applications"]["web"]["source"]["targetRevision"] for one in world.merged()[0].values()]
+    versions = [item["applications"]["web"]["source"]["targetRevision"] for item in world.merged()[0].values()]
     assert versions == ["v4.18.0"] * 3 + [version] * 3
     assert (world.root / APP / "prod/override.yaml").read_text().startswith("# ours\n")
     assert bool(done.lost) is (overrides == "keep")
@@ -285,7 +285,7 @@ def test_starting_a_patch_is_safe_to_repeat(world: World) -> None:
         assert bool(writes) is (name == "nice-name")
         write_changes(writes, world.root)
     assert places(world) == ["int/int-1/r1/patches", "patches"]
-    assert sum("is started already" in one.message for one in world.events if isinstance(one, Noted)) == 2
+    assert sum("is started already" in event.message for event in world.events if isinstance(event, Noted)) == 2
     with pytest.raises(CommodoreError) as caught:
         start_patch(load_fleet(world.root, world.context), "nothing", world.context)
     assert caught.value.code == "CMD-FLT-070"
@@ -301,10 +301,10 @@ def test_a_plan_says_what_promotions_do(world: World) -> None:
     fleet = load_fleet(world.root, world.context)
     planned = list(plan(find_patch(fleet, "main", "web", "patch-001"), PromoteOptions()))
     assert world.config() == before
-    assert [one.approvals for one in planned] == [(), (), ("prod",), ("prod/prod-2",), ()]
-    assert all(len(one.cells) == 1 and one.changes[0][1:] == ("v4.17.0", "v4.18.0", 1) for one in planned)
-    for one in planned:
-        assert plain(step(world)) == plain(one.step)
+    assert [entry.approvals for entry in planned] == [(), (), ("prod",), ("prod/prod-2",), ()]
+    assert all(len(entry.cells) == 1 and entry.changes[0][1:] == ("v4.17.0", "v4.18.0", 1) for entry in planned)
+    for item in planned:
+        assert plain(step(world)) == plain(item.step)
     assert planned[-1].step.folded is not None
 
 

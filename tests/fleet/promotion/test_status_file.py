@@ -29,8 +29,8 @@ def test_both_forms(tmp_path: Path) -> None:
     }
     (tmp_path / "a").write_text(json.dumps(ours))
     (tmp_path / "b").write_text(json.dumps({"kind": "List", "items": [item, {"metadata": {"name": "new"}}]}))
-    found = read_states([str(tmp_path / "a"), f"main/prod/eu-1={tmp_path / 'b'}"], 900, DEFAULT_LIMITS)
-    web, db, new = (found.of("main", CELL, name) for name in ("web", "db", "new"))
+    states = read_states([str(tmp_path / "a"), f"main/prod/eu-1={tmp_path / 'b'}"], 900, DEFAULT_LIMITS)
+    web, db, new = (states.of("main", CELL, name) for name in ("web", "db", "new"))
     assert web is not None
     assert web.since is not None
     assert (web.health, web.since.hour) == ("Healthy", 10)
@@ -38,7 +38,7 @@ def test_both_forms(tmp_path: Path) -> None:
     assert (db.health, db.sync, db.revision) == ("Degraded", "Synced", "abc")
     assert new is not None
     assert new.in_words == "health unknown, sync unknown"
-    assert found.of("main", CELL, "other") is None
+    assert states.of("main", CELL, "other") is None
 
 
 NO_STATUS = [

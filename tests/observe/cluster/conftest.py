@@ -1,4 +1,4 @@
-"""Controllers beside an API server on loopback."""
+"""Controllers against an API server on loopback."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ class Replica:
             self._loop.close()
 
     async def _main(self) -> None:
-        kargo, argocd = (ClusterAccess(one, timeout=self._options.request_timeout) for one in self._kubeconfigs)
+        kargo, argocd = (
+            ClusterAccess(kubeconfig, timeout=self._options.request_timeout) for kubeconfig in self._kubeconfigs
+        )
         clusters = Clusters(kargo, argocd if argocd != kargo else None)
         async with connected(clusters, self.metrics) as (client, other):
             await self._follow(client, other)

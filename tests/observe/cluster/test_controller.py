@@ -1,4 +1,4 @@
-"""The controller beside an API server with faults: it converges, with exactly one Promotion for each drift."""
+"""The controller against an API server with faults: it converges, with exactly one Promotion for each drift."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def promotions(cluster: Running) -> list[Object]:
 
 
 def events(cluster: Running, reason: str) -> list[Object]:
-    return [one for one in cluster.api.all("events") if one["reason"] == reason]
+    return [item for item in cluster.api.all("events") if item["reason"] == reason]
 
 
 def settle_down(cluster: Running, replica: Any, count: int = 1) -> None:
@@ -175,12 +175,14 @@ def test_the_other_replica_was_quicker(cluster: Running, start: Start) -> None:
     assert cluster.api.refused == [("create", "promotions", 409)]
     settle_down(cluster, replica)
     second.reaches("Converged")
-    created = [one.value("promotions_created_total", namespace="shop", stage="prod") or 0 for one in (replica, second)]
+    created = [
+        item.value("promotions_created_total", namespace="shop", stage="prod") or 0 for item in (replica, second)
+    ]
     assert sorted(created) == [0, 1]
 
 
 def test_a_user_promotes_between_our_look_and_the_create(cluster: Running, start: Start) -> None:
-    """What is read afresh before the write decides."""
+    """Anything that is read afresh before the write decides."""
     cluster.api.put(*drifted())
     gate = threading.Event()
     cluster.api.fail("get", "freights", gate=gate)
@@ -271,7 +273,7 @@ def test_a_server_that_is_away_for_long(cluster: Running, start: Start) -> None:
     assert controller.is_fresh
     fault = cluster.api.fail("watch", "stages", code=503, times=1000)
     cluster.api.drop_watches()
-    (stages,) = [one for one in controller.reflectors if one.resource.plural == "stages"]
+    (stages,) = [reflector for reflector in controller.reflectors if reflector.resource.plural == "stages"]
     wait_until(lambda: stages.health.problem)
     stages.health.since -= 601
     assert not controller.is_fresh
@@ -287,7 +289,7 @@ def test_pauses_grow_to_half_a_minute() -> None:
 
 @pytest.mark.requirement("O32")
 def test_applications_in_another_cluster(cluster: Running, start: Start, tmp_path: Path) -> None:
-    """They are read there, and what is wrong with them is told there; all else is where Kargo is."""
+    """They are read there, and what is wrong with them is reported there; all else is where Kargo is."""
     with serving(tmp_path) as argocd:
         cluster.api.put(*drifted(without="Application"))
         argocd.api.put(application(), application("odd", stage="shop"))
@@ -336,7 +338,7 @@ def test_status_that_does_not_matter_wakes_nobody(cluster: Running, start: Start
 
 
 def test_objects_with_absurd_content(cluster: Running, start: Start) -> None:
-    """They are told and passed over, and keep nothing else from working."""
+    """They are reported and passed over, and keep nothing else from working."""
     odd = application("odd", stage="x" * 10_000)
     odd["status"]["summary"]["images"] = {"a": 1}
     broken = stage("broken")
@@ -384,12 +386,12 @@ def test_reverted_within_the_time_to_settle(cluster: Running, start: Start) -> N
 
 def test_a_budget_over_all_stages(cluster: Running, start: Start) -> None:
     stages = [f"s{number}" for number in range(6)]
-    apps = [application(one, stage=f"shop:{one}") for one in stages]
-    cluster.api.put(*drifted(), *apps, *(stage(one) for one in stages))
+    apps = [application(item, stage=f"shop:{item}") for item in stages]
+    cluster.api.put(*drifted(), *apps, *(stage(item) for item in stages))
     cluster.api.delete("applications", "argocd", "web")
     replica = start(max_promotions=2, sync_period=0.1)
     wait_until(lambda: len(promotions(cluster)) == 2)
-    wait_until(lambda: all(replica.reason(one) in ("Promote", "PromotionInFlight") for one in stages))
+    wait_until(lambda: all(replica.reason(item) in ("Promote", "PromotionInFlight") for item in stages))
     assert len(promotions(cluster)) == 2
     (event,) = wait_until(lambda: events(cluster, "PromotionsLimited"))
     assert "--max-promotions allows 2 Promotions a minute" in event["message"]
@@ -410,7 +412,7 @@ def test_tokens_that_change_are_read_again(cluster: Running, start: Start) -> No
     for token in ("second", "third"):
         file.write_text(token, encoding="utf-8")
         cluster.kubeconfig.write_text(json.dumps(kubeconfig), encoding="utf-8")
-        # Watches go on as they began; those that begin anew take the new token.
+        # Watches go on as they began; the ones that begin anew take the new token.
         wait_until(lambda: cluster.api.drop_watches() or token in cluster.api.tokens)  # noqa: B023
     assert cluster.api.tokens == {"first", "second", "third"}
 
@@ -476,7 +478,7 @@ def test_the_roles_give_what_is_used_and_nothing_else(cluster: Running, start: S
     wait_until(lambda: cluster.api.requests["update", "leases"])
     slow.stop()
     roles = yaml.safe_load_all(MANIFESTS.read_text(encoding="utf-8"))
-    rules = [rule for one in roles if one["kind"] in ("Role", "ClusterRole") for rule in one["rules"]]
+    rules = [rule for role in roles if role["kind"] in ("Role", "ClusterRole") for rule in role["rules"]]
     given = {(verb, plural) for rule in rules for plural in rule.get("resources", ()) for verb in rule["verbs"]}
     used = set(cluster.api.requests)
     assert used <= given
@@ -494,14 +496,14 @@ def test_the_roles_give_what_is_used_and_nothing_else(cluster: Running, start: S
 def test_a_thousand_applications_on_two_hundred_stages(cluster: Running, start: Start) -> None:
     stages = [f"s{number:03}" for number in range(200)]
     cluster.api.put(warehouse(), freight("1", discovered=120), freight("2"))
-    cluster.api.put(*(stage(one) for one in stages))
-    cluster.api.put(*(application(f"{one}-{part}", stage=f"shop:{one}") for one in stages for part in range(5)))
+    cluster.api.put(*(stage(item) for item in stages))
+    cluster.api.put(*(application(f"{item}-{part}", stage=f"shop:{item}") for item in stages for part in range(5)))
     replica = start(max_promotions=100_000, sync_period=3600)
     wait_until(lambda: len(promotions(cluster)) == 200)
     cluster.api.run_kargo()
-    wait_until(lambda: all(replica.reason(one) == "Converged" for one in stages), 120)
+    wait_until(lambda: all(replica.reason(item) == "Converged" for item in stages), 120)
     made = promotions(cluster)
-    assert sorted(one["spec"]["stage"] for one in made) == stages
+    assert sorted(item["spec"]["stage"] for item in made) == stages
     assert len(set(names(made))) == 200
     # Besides the first lists (two pages of Applications, one of each other kind), three reads before each write.
     assert cluster.api.requests["list", "applications"] == 2

@@ -1,4 +1,4 @@
-"""What an error of the create call means: each row of the table of answers."""
+"""Everything that an error of the create call means: each row of the table of answers."""
 
 from __future__ import annotations
 

@@ -34,12 +34,12 @@ def due(loop: asyncio.Runner) -> Due:
 
 
 async def _due(queue: WorkQueue[str]) -> list[str]:
-    found = []
+    results = []
     while True:
         try:
-            found.append(await asyncio.wait_for(queue.get(), 0.01))
+            results.append(await asyncio.wait_for(queue.get(), 0.01))
         except TimeoutError:
-            return found
+            return results
 
 
 def test_keys_are_given_once_in_the_order_of_their_time(due: Due) -> None:
@@ -106,7 +106,7 @@ def test_what_is_forgotten_is_not_given(due: Due) -> None:
 
 @pytest.mark.parametrize("turns", range(4))
 def test_a_worker_that_is_cancelled_as_it_is_woken_ends(loop: asyncio.Runner, turns: int) -> None:
-    """Otherwise the program would not end when it is told to."""
+    """Otherwise the program would not end when it is reported to."""
 
     async def work() -> None:
         queue = WorkQueue[str](Clock())

@@ -1,4 +1,4 @@
-"""The observer as a process beside a real API server: rights, the webhook, restarts, two replicas, size.
+"""The observer as a process against a real API server: rights, the webhook, restarts, two replicas, size.
 
 Needs COMMODORE_APISERVER, the folder that `scripts/apiserver` prints; with COMMODORE_REAL the published definitions of
 Kargo and Argo CD are used instead of small ones.
@@ -43,7 +43,7 @@ def server(
         running.install(definitions(shared_real))
         running.namespace("commodore-observe")
         for user in ("observer", "observer-2"):
-            running.grant([one for one in chart() if one["apiVersion"].startswith("rbac.")], user)
+            running.grant([item for item in chart() if item["apiVersion"].startswith("rbac.")], user)
         with webhook(running, make_certificate(folder)):
             yield running
     finally:
@@ -60,7 +60,7 @@ def chart(*values: str) -> list[Object]:
     ]
     command += ["--namespace", "commodore-observe", *values]
     shown = subprocess.run(command, capture_output=True, text=True, check=True)
-    return [one for one in yaml.safe_load_all(shown.stdout) if one]
+    return [item for item in yaml.safe_load_all(shown.stdout) if item]
 
 
 class Project:
@@ -72,11 +72,11 @@ class Project:
         server.namespace(name)
 
     def put(self, *objects: Object) -> None:
-        self.server.put(*(self.moved(one) for one in objects))
+        self.server.put(*(self.moved(item) for item in objects))
 
-    def moved(self, one: Object) -> Object:
+    def moved(self, item: Object) -> Object:
         """The object in this namespace."""
-        text = json.dumps(one).replace('"namespace": "shop"', f'"namespace": "{self.name}"')
+        text = json.dumps(item).replace('"namespace": "shop"', f'"namespace": "{self.name}"')
         text = text.replace('"namespace": "argocd"', f'"namespace": "{self.name}"').replace('"shop:', f'"{self.name}:')
         moved: Object = json.loads(text)
         return moved
@@ -85,17 +85,17 @@ class Project:
         return self.server.all(plural, self.name)
 
     def reasons(self) -> list[str]:
-        return [str(one["reason"]) for one in self.all("events")]
+        return [str(item["reason"]) for item in self.all("events")]
 
     def converges(self, count: int) -> None:
         """Kargo finishes what was promoted, and Stages know what runs; exactly so many Promotions were made."""
         wait_until(lambda: len(self.all("promotions")) >= count, 120)
         self.server.run_kargo(self.name)
-        wait_until(lambda: all(self.recorded(one) == "2" for one in self.all("stages")))
+        wait_until(lambda: all(self.recorded(item) == "2" for item in self.all("stages")))
         assert len(self.all("promotions")) == count
 
-    def recorded(self, one: Object) -> str:
-        (item,) = one["status"]["freightHistory"][0]["items"].values()
+    def recorded(self, entry: Object) -> str:
+        (item,) = entry["status"]["freightHistory"][0]["items"].values()
         return str(item["images"][0]["tag"])
 
 
@@ -207,7 +207,7 @@ def test_one_drift_one_promotion(project: Project, start: Start, version: str) -
 
 @pytest.mark.requirement("O24")
 def test_nothing_more_is_allowed(project: Project) -> None:
-    """What the chart's roles do not give."""
+    """Everything that the chart's roles do not give."""
     project.put(*drifted())
     path = project.server.path
     name = project.name
@@ -239,14 +239,14 @@ def test_nothing_more_is_allowed(project: Project) -> None:
 
 @pytest.mark.requirement("O14")
 def test_the_right_to_promote_is_asked_for(project: Project, start: Start) -> None:
-    """Kargo's webhook refuses whoever may create Promotions but not promote the Stage, and this is told."""
+    """Kargo's webhook refuses whoever may create Promotions but not promote the Stage, and this is reported."""
     narrow = chart("--set", "rbac.stageNames={other}", "--set", f"namespaces={{{project.name}}}")
-    project.server.grant([one for one in narrow if one["metadata"].get("namespace") == project.name], "observer-4")
+    project.server.grant([item for item in narrow if item["metadata"].get("namespace") == project.name], "observer-4")
     reading = [
-        one for one in chart("--set", f"applicationNamespaces={{{project.name}}}") if one["kind"].startswith("Role")
+        item for item in chart("--set", f"applicationNamespaces={{{project.name}}}") if item["kind"].startswith("Role")
     ]
     project.server.grant(
-        _renamed([one for one in reading if one["metadata"]["namespace"] == project.name]), "observer-4"
+        _renamed([item for item in reading if item["metadata"]["namespace"] == project.name]), "observer-4"
     )
     project.put(*drifted())
     start(user="observer-4")
@@ -255,10 +255,10 @@ def test_the_right_to_promote_is_asked_for(project: Project, start: Start) -> No
 
 
 def _renamed(objects: list[Object]) -> list[Object]:
-    for one in objects:
-        one["metadata"]["name"] += "-applications"
-        if "roleRef" in one:
-            one["roleRef"]["name"] += "-applications"
+    for item in objects:
+        item["metadata"]["name"] += "-applications"
+        if "roleRef" in item:
+            item["roleRef"]["name"] += "-applications"
     return objects
 
 
@@ -266,9 +266,9 @@ def _renamed(objects: list[Object]) -> list[Object]:
 def test_a_namespaced_installation(project: Project, start: Start, tmp_path: Path) -> None:
     """Roles in the named namespaces are enough, and nothing is asked for in the whole cluster."""
     objects = chart("--set", f"namespaces={{{project.name}}}", "--set", f"applicationNamespaces={{{project.name}}}")
-    roles = [one for one in objects if one["apiVersion"].startswith("rbac.")]
-    assert {one["kind"] for one in roles} == {"Role", "RoleBinding"}
-    here = [one for one in roles if one["metadata"]["namespace"] == project.name]
+    roles = [item for item in objects if item["apiVersion"].startswith("rbac.")]
+    assert {role["kind"] for role in roles} == {"Role", "RoleBinding"}
+    here = [role for role in roles if role["metadata"]["namespace"] == project.name]
     project.server.grant(here, "observer-3")
     project.put(*drifted())
     start(user="observer-3").is_ready()
@@ -350,14 +350,14 @@ def test_a_leader_that_is_paused_ends_when_it_wakes(project: Project, start: Sta
 def allow_lease(project: Project) -> None:
     """The chart allows one lease by its name; tests have a name each."""
     roles = chart()
-    for one in roles:
-        if one["kind"] == "Role":
-            one["rules"][1]["resourceNames"] = [project.name]
-    leader = [one for one in roles if one["kind"] in ("Role", "RoleBinding")]
-    for one in leader:
-        one["metadata"]["name"] = f"{project.name}-leader"
-        if "roleRef" in one:
-            one["roleRef"]["name"] = f"{project.name}-leader"
+    for role in roles:
+        if role["kind"] == "Role":
+            role["rules"][1]["resourceNames"] = [project.name]
+    leader = [item for item in roles if item["kind"] in ("Role", "RoleBinding")]
+    for role in leader:
+        role["metadata"]["name"] = f"{project.name}-leader"
+        if "roleRef" in role:
+            role["roleRef"]["name"] = f"{project.name}-leader"
     for user in ("observer", "observer-2"):
         project.server.grant(leader, user)
 
@@ -371,7 +371,7 @@ def test_plan_and_once(project: Project, version: str) -> None:
     where = common(project, "observer")
     planned = call("plan", *where, "-o", "json", "--server-dry-run", "--check")
     assert planned.returncode == 1, planned.stderr
-    assert [one["reason"] for one in json.loads(planned.stdout)["decisions"]] == ["Promote"]
+    assert [load["reason"] for load in json.loads(planned.stdout)["decisions"]] == ["Promote"]
     assert "the server's answer: accepted" in planned.stderr
     assert project.all("promotions") == []
     assert call("once", *where, "--settle=0", "--dry-run").returncode == 0
@@ -385,15 +385,15 @@ def test_plan_and_once(project: Project, version: str) -> None:
 def test_a_thousand_applications_on_two_hundred_stages(project: Project, start: Start) -> None:
     """Exactly one Promotion for each drift, with requests and memory within bounds."""
     stages = [f"s{number:03}" for number in range(200)]
-    project.put(warehouse(), freight("1", discovered=120), freight("2"), *(stage(one) for one in stages))
-    project.put(*(application(f"{one}-{part}", stage=f"shop:{one}") for one in stages for part in range(5)))
+    project.put(warehouse(), freight("1", discovered=120), freight("2"), *(stage(item) for item in stages))
+    project.put(*(application(f"{item}-{part}", stage=f"shop:{item}") for item in stages for part in range(5)))
     observer = start("--max-promotions=100000")
     project.converges(200)
     wait_until(
         lambda: observer.converged(project) == 200,
         120,
     )
-    assert sorted(one["spec"]["stage"] for one in project.all("promotions")) == stages
+    assert sorted(item["spec"]["stage"] for item in project.all("promotions")) == stages
     assert observer.metric('kargo_observer_api_requests_total{code="200",resource="applications",verb="list"') == 2
     assert observer.metric('kargo_observer_api_requests_total{code="201",resource="promotions",verb="create"') == 200
     status = Path(f"/proc/{observer.process.pid}/status")

@@ -1,4 +1,4 @@
-"""One pass over a cluster: how many Promotions it makes, and what it does beside a controller."""
+"""One pass over a cluster: how many Promotions it makes, and what it does next to a controller."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def outcomes(done: Done) -> list[str]:
 def stages(count: int) -> list[Object]:
     """Stages that all run what is not recorded."""
     names = [f"s{number}" for number in range(count)]
-    return [*drifted(without="Application"), *(application(one, stage=f"shop:{one}") for one in names)] + [
-        stage(one) for one in names
+    return [*drifted(without="Application"), *(application(name, stage=f"shop:{name}") for name in names)] + [
+        stage(name) for name in names
     ]
 
 
@@ -68,7 +68,7 @@ def test_a_pass_beside_a_controller(cluster: Running, start: Start) -> None:
 
 @pytest.mark.requirement("O37")
 def test_a_pass_holds_the_lease_that_was_never_there(cluster: Running) -> None:
-    """Two passes that no controller runs beside must not promote both."""
+    """Two passes that no controller runs next to must not promote both."""
     cluster.api.put(*drifted())
     holders = []
 

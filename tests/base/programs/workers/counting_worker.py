@@ -1,4 +1,6 @@
-"""What a worker does in tests of the pool: it needs no Kapitan, so that starting one takes next to nothing."""
+"""Everything that a worker does in tests of the pool: it needs no Kapitan, so that starting one takes next to
+nothing.
+"""
 
 from __future__ import annotations
 

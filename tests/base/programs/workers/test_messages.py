@@ -23,8 +23,8 @@ def make_run(key: str, instances: int = 1) -> BatchRun:
 def test_tasks_arrive_with_their_runs() -> None:
     ours, theirs = Pipe()
     sender, receiver = TaskSender(ours), TaskReceiver(theirs)
-    one, two = make_run("one"), make_run("two")
-    for task in (InspectTask(one, "i0"), CompileTask(two, "i0"), CompileTask(one, "i0")):
+    item, two = make_run("one"), make_run("two")
+    for task in (InspectTask(item, "i0"), CompileTask(two, "i0"), CompileTask(item, "i0")):
         sender.send(task)
         assert receiver.receive() == task
     ours.close()

@@ -40,10 +40,10 @@ def run_of(tmp_path: Path, key: str = "one") -> BatchRun:
 def perform(
     pool: Pool, run: BatchRun, *names: str, at_once: int = 1, keep: int = 1, numbers: set[int | None] | None = None
 ) -> list[TaskOutcome]:
-    """What came of these tasks, in the order of their names."""
+    """Anything that came of these tasks, in the order of their names."""
     waiting = list(names)
     busy: set[str] = set()
-    found: dict[str, TaskOutcome] = {}
+    outcomes: dict[str, TaskOutcome] = {}
 
     def offer() -> Task | None:
         if not waiting or len(busy) >= at_once:
@@ -54,12 +54,12 @@ def perform(
     def done(task: Task, outcome: TaskOutcome, worker: int | None) -> None:
         assert isinstance(task, InspectTask)
         busy.discard(task.instance)
-        found[task.instance] = outcome
+        outcomes[task.instance] = outcome
         if numbers is not None:
             numbers.add(worker)
 
     pool.run(offer, done, keep)
-    return [found[name] for name in names]
+    return [outcomes[name] for name in names]
 
 
 def process(outcome: TaskOutcome) -> int:
@@ -114,9 +114,9 @@ def test_a_worker_that_is_killed_while_it_waits_is_replaced(pool: Pool, tmp_path
     first, second = map(process, perform(pool, run, "a", "b", at_once=2, keep=2))
     os.kill(first, signal.SIGKILL)
     assert all(wait([worker.connection], 60) for worker in pool._workers if worker.number == 0)
-    found = set(map(process, perform(pool, run, "a", "b", at_once=2, keep=2)))
-    assert first not in found
-    assert second in found
+    results = set(map(process, perform(pool, run, "a", "b", at_once=2, keep=2)))
+    assert first not in results
+    assert second in results
 
 
 def test_a_server_that_dies_is_replaced(pool: Pool, tmp_path: Path) -> None:
@@ -134,17 +134,17 @@ def test_a_server_that_dies_is_replaced(pool: Pool, tmp_path: Path) -> None:
 
 
 def test_a_server_that_dies_in_the_middle(pool: Pool, tmp_path: Path) -> None:
-    """What is under way fails, the run ends, and the next one is good."""
+    """Anything that is under way fails, the run ends, and the next one is good."""
     run = run_of(tmp_path)
     tasks = [InspectTask(run, "server"), InspectTask(run, "later")]
-    found: list[TaskOutcome] = []
+    outcomes: list[TaskOutcome] = []
 
     def offer() -> Task | None:
-        return tasks.pop(0) if tasks and len(found) == 2 - len(tasks) else None
+        return tasks.pop(0) if tasks and len(outcomes) == 2 - len(tasks) else None
 
     perform(pool, run, "task")
-    pool.run(offer, lambda _, outcome, __: found.append(outcome), 1)
-    assert [death(outcome) for outcome in found] == [
+    pool.run(offer, lambda _, outcome, __: outcomes.append(outcome), 1)
+    assert [death(outcome) for outcome in outcomes] == [
         "the worker process reading instance 'server' ended",
         "the worker process reading instance 'later' ended",
     ]
@@ -181,12 +181,12 @@ def test_a_run_that_is_interrupted_ends_its_workers(pool: Pool, tmp_path: Path) 
 def test_runs_of_several_threads_take_turns(pool: Pool, tmp_path: Path) -> None:
     def several(number: int) -> list[list[str]]:
         run = run_of(tmp_path, str(number))
-        found = []
+        results = []
         for _ in range(5):
             outcomes = perform(pool, run, f"{number}-a", "large", f"{number}-b", at_once=3, keep=number % 3)
-            found.append([outcomes[0].notes[1], outcomes[2].notes[1]])
+            results.append([outcomes[0].notes[1], outcomes[2].notes[1]])
             pool.renew()
-        return found
+        return results
 
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(several, range(4))) == [[[f"{number}-a", f"{number}-b"]] * 5 for number in range(4)]
