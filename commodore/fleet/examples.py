@@ -120,7 +120,7 @@ def new_fleet(root: Path, style: str) -> list[str]:
     if there or (root / "config").exists():
         raise PolicyError(
             "CMD-FLT-096",
-            f"{root / (there[0] if there else 'config')} is there already",
+            f"{root / (there[0] if there else 'config')} exists already",
             hint="begin in an empty folder, named with --working-dir",
         )
     written = [path for path in files if not (root / path).exists()]

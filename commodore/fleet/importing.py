@@ -112,7 +112,7 @@ def _as_files(fleet: Fleet, kind: TypeConfig, items: Mapping[str, dict[str, Any]
         if path.exists():
             raise InputError(
                 "CMD-FLT-072",
-                f"{path.relative_to(fleet.root)} is there already",
+                f"{path.relative_to(fleet.root)} exists already",
                 hint="choose another folder with --app, or remove it",
                 locations=[str(path.relative_to(fleet.root))],
             )

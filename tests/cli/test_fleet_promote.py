@@ -31,7 +31,7 @@ WEB = ("main", "web", "patch-001")
 def test_a_gate_needs_an_approval(fleet: Call, tmp_path: Path) -> None:
     code, _, err = fleet("promote", *WEB)
     assert code == 4
-    assert "prod is entered by hand (config/config.yaml:10:7) [CMD-FLT-073]" in err
+    assert "prod requires approval (config/config.yaml:10:7) [CMD-FLT-073]" in err
     code, out, _ = fleet("promote", *WEB, "--approve")
     assert code == 0
     assert out.splitlines() == [
@@ -44,7 +44,7 @@ def test_a_gate_needs_an_approval(fleet: Call, tmp_path: Path) -> None:
 
 @pytest.mark.requirement("F56")
 def test_auto_waits_at_a_gate(fleet: Call, tmp_path: Path) -> None:
-    assert fleet("promote", *WEB, "--auto")[:2] == (5, "main/web/patch-001 waits: prod is entered by hand\n")
+    assert fleet("promote", *WEB, "--auto")[:2] == (5, "main/web/patch-001 waits: prod requires approval\n")
     write_files(tmp_path, {"config/main/db/int/int-1/r1/p.yaml": ""})
     (tmp_path / "config/main/db/int/int-1/r1/p.yaml").rename(tmp_path / "config/main/db/int/int-1/r1/patch-9.yaml")
     write_files(tmp_path, {"config/main/db/int/int-1/r1/patch-9.yaml": "applications: {db: {project: p}}"})
@@ -80,7 +80,7 @@ def test_plan_status_and_graph(fleet: Call, tmp_path: Path) -> None:
     code, out, _ = fleet("status")
     assert out.splitlines()[:2] == [
         "main/web/patch-001: 3 of 6 cells (int)",
-        "  next: prod/prod-1/r1, prod is entered by hand",
+        "  next: prod/prod-1/r1, prod requires approval",
     ]
     assert "main/web: other than" in out
     loads = json.loads(fleet("status", "-o", "json")[1])

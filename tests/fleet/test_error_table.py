@@ -30,7 +30,7 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
     ("CMD-FLT-001", {CONFIG_FILE: None}, ["config/config.yaml", "fleet init"]),
     ("CMD-FLT-002", {CONFIG_FILE: "a: [\n"}, [f"{CONFIG_FILE} is not YAML", f"{CONFIG_FILE}:2"]),
     ("CMD-FLT-002", {CONFIG_FILE: CONFIG + "dimensions: [a]\n"}, ["'dimensions'", "in line 1 and in line 20"]),
-    ("CMD-FLT-002", {f"{APP}/values.yaml": WEB + "---\na: 1\n"}, ["one document"]),
+    ("CMD-FLT-002", {f"{APP}/values.yaml": WEB + "---\na: 1\n"}, ["must hold one YAML document"]),
     ("CMD-FLT-002", {f"{APP}/values.yaml": "a: \0\n"}, [f"{APP}/values.yaml is not YAML"]),
     (
         "CMD-FLT-003",
@@ -66,7 +66,7 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
     (
         "CMD-FLT-003",
         config("{name: r2}", "patches"),
-        ["int/int-1/patches has the name of the folders that hold patches"],
+        ["int/int-1/patches has the reserved name of folders for patches"],
     ),
     ("CMD-NAME-001", config("- name: int\n", '- name: "int\\n"\n'), [f"{CONFIG_FILE}:4:"]),
     (
@@ -180,7 +180,7 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
         {f"{APP}/prod/values.yaml": patch("sources: [{repoURL: x}]")},
         ["web has both source and sources in 3 cells (prod/prod-1/r1,"],
     ),
-    ("CMD-FLT-021", {f"{APP}/int/values.yaml": WEB, f"{APP}/int/override.yaml": WEB}, [f"side by side in {APP}/int"]),
+    ("CMD-FLT-021", {f"{APP}/int/values.yaml": WEB, f"{APP}/int/override.yaml": WEB}, [f"are both in {APP}/int"]),
     ("CMD-FLT-030", {f"{APP}/int/patch-001.yaml": "- a\n"}, ["the patch must be a mapping"]),
     ("CMD-FLT-030", {f"{APP}/int/patch-001.yaml": "metadata: {id: x}\n"}, ["the patch holds nothing"]),
     ("CMD-FLT-030", {f"{APP}/int/patch-001.yaml": ""}, ["the patch holds nothing"]),

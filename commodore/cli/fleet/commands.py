@@ -56,7 +56,7 @@ _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "re
         "preview": LazyCommand(
             "commodore.cli.fleet.commands:fleet_preview", "Show what Argo CD would apply in a cell."
         ),
-        "promote": LazyCommand("commodore.cli.fleet.promote:fleet_promote", "Let a patch go on to its next place."),
+        "promote": LazyCommand("commodore.cli.fleet.promote:fleet_promote", "Promote a patch to its next place."),
         "report": LazyCommand("commodore.cli.clusters.commands:fleet_report", "Show the report of a fleet's compile."),
         "schema": LazyCommand("commodore.cli.fleet.commands:fleet_schema", "Print the JSON Schema of a kind of file."),
         "status": LazyCommand("commodore.cli.fleet.promote:fleet_status", "Show where patches are."),

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 @options(*FLEET_PROMOTE)
 @click.pass_context
 def fleet_promote(ctx: click.Context, /, patch: tuple[str, ...], **values: Any) -> int:
-    """Let a patch go on to its next place.
+    """Promote a patch to its next place.
 
     Places that are full become one, and a patch that is everywhere becomes base values, if no cell changes by that. A
-    node that is entered by hand needs --approve, or an answer at the terminal.
+    node that requires approval needs --approve, or an answer at the terminal.
 
     Ends with exit code 5 if nothing is wrong, and nothing is done as patches wait: for an approval, for an application,
     for the end of a soak, for what they depend on.
@@ -122,7 +122,7 @@ def _promote(
     except CommodoreError:
         if not waiting:
             raise
-        return Step(patch, None, waits=f"{'/'.join(waiting[0].prefix)} is entered by hand")
+        return Step(patch, None, waits=f"{'/'.join(waiting[0].prefix)} requires approval")
     if not values["dry_run"]:
         write_changes(step.writes, workspace.root)
     return step
@@ -131,7 +131,7 @@ def _promote(
 def _asked(node: SequenceNode, patch: LocatedPatch, console: Console) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    return console.confirmed(f"{'/'.join(node.prefix)} is entered by hand. Promote {patch.name}?")
+    return console.confirmed(f"{'/'.join(node.prefix)} requires approval. Promote {patch.name}?")
 
 
 def _options(values: Mapping[str, Any]) -> PromoteOptions:
@@ -314,7 +314,7 @@ def _status_lines(overview: Overview) -> Iterator[str]:
         if patch.skipped:
             yield f"  has skipped {some_of(patch.skipped)}"
         if patch.place:
-            yield f"  next: {patch.place}" + (f", {patch.gate} is entered by hand" if patch.gate else "")
+            yield f"  next: {patch.place}" + (f", {patch.gate} requires approval" if patch.gate else "")
         elif patch.applied == patch.cells:
             yield "  everywhere: fold it"
 

@@ -191,7 +191,7 @@ FLEET_PROMOTE = (
     Setting(
         "approve",
         ("--approve",),
-        "Approve to enter nodes that are entered by hand.",
+        "Approve promotions to nodes that require approval.",
         kind="switch",
         default=False,
     ),

@@ -96,7 +96,7 @@ def _edited(text: str, changes: Mapping[Path_, Any]) -> Iterator[str]:
     except (YAMLError, KeyError, TypeError, ValueError, AttributeError):
         return
     whole = text.endswith("\n")
-    yield _upon(text if whole else f"{text}\n", before, done).removesuffix("" if whole else "\n")
+    yield _apply_differences(text if whole else f"{text}\n", before, done).removesuffix("" if whole else "\n")
     yield done if whole else done.rstrip("\n")
 
 
@@ -104,7 +104,7 @@ def _likeness(text: str, other: str) -> float:
     return difflib.SequenceMatcher(None, text.splitlines(), other.splitlines(), autojunk=False).ratio()
 
 
-def _upon(text: str, before: str, after: str) -> str:
+def _apply_differences(text: str, before: str, after: str) -> str:
     """Apply the differences between two texts to a third: its own lines stay where those two are equal."""
     lines, old, new = (version.splitlines(keepends=True) for version in (text, before, after))
     ours, theirs = _matches(old, lines), _matches(old, new)
@@ -132,41 +132,41 @@ def _write_null(representer: Any, _: None) -> Any:
 def _put(data: Any, path: Path_, value: Any) -> None:
     from ruamel.yaml.comments import CommentedMap
 
-    behind = None
+    following = None
     for step in path[:-1]:
         if not isinstance(data.get(step), dict):
-            behind = behind or _take_behind(data, step)
+            following = following or _take_following_comment(data, step)
             data[_plain(step)] = CommentedMap()
-        data = _own(data, step)
+        data = _unshared(data, step)
     last = _plain(path[-1])
     old = data.get(last)
     if isinstance(value, list) and isinstance(old, list):
-        _fill(_own(data, last), value)
+        _fill(_unshared(data, last), value)
     elif isinstance(value, str) and isinstance(old, str) and type(old) is not str:
         data[last] = type(old)(value)  # keeps the kind of quotes
     else:
-        behind = behind or _take_behind(data, last)
+        following = following or _take_following_comment(data, last)
         data[last] = _plain(value)
-    if behind:
-        holder, key, slot = _ending(data)
-        holder.ca.items[key] = [behind if number == slot else None for number in range(4)]
+    if following:
+        holder, key, slot = _last_line(data)
+        holder.ca.items[key] = [following if number == slot else None for number in range(4)]
 
 
-def _take_behind(data: Any, key: object) -> Any:
+def _take_following_comment(data: Any, key: object) -> Any:
     """Remove and return the comment lines after a map that gets a new key: they describe what follows the map."""
     if key in data or not data or data.merge or data.fa.flow_style():
         return None
-    holder, last, slot = _ending(data)
+    holder, last, slot = _last_line(data)
     tokens = holder.ca.items.get(last)
     token = tokens[slot] if tokens else None
-    line, _, behind = token.value.partition("\n") if token else ("", "", "")
-    if not behind:
+    line, _, following = token.value.partition("\n") if token else ("", "", "")
+    if not following:
         return None
     tokens[slot] = _comment(f"{line}\n", token) if line else None
-    return _comment(f"\n{behind}", token)
+    return _comment(f"\n{following}", token)
 
 
-def _ending(data: Any) -> tuple[Any, object, int]:
+def _last_line(data: Any) -> tuple[Any, object, int]:
     """Return the block-style map or list with the last line of a map, its last key or index, and its comment slot."""
     while True:
         is_list = isinstance(data, list)
@@ -176,7 +176,7 @@ def _ending(data: Any) -> tuple[Any, object, int]:
         data = data[key]
 
 
-def _own(data: Any, step: object) -> Any:
+def _unshared(data: Any, step: object) -> Any:
     """Return the map or list at a key, copied first if an alias or a merge key shares it, so that the others stay."""
     value = data[step]
     anchored = hasattr(value, "yaml_set_anchor") and value.anchor.value
@@ -194,14 +194,14 @@ def _fill(old: Any, new: list[Any]) -> None:
     for number, value in enumerate(new):
         if number >= len(old):
             old.append(_plain(value))
-        elif not same(_bare(old[number]), value):
+        elif not same(_as_python(old[number]), value):
             _replace(old, number, value)
     del old[len(new) :]
     if tail and tail[0] and len(old) > last + 1:
-        line, _, behind = tail[0].value.partition("\n")
+        line, _, following = tail[0].value.partition("\n")
         if line:  # a comment on the line of the former last item
             old.ca.items[last] = [_comment(f"{line}\n", tail[0]), *tail[1:]]
-            tail = [_comment(f"\n{behind}", tail[0]), *tail[1:]] if behind else None
+            tail = [_comment(f"\n{following}", tail[0]), *tail[1:]] if following else None
     if tail and old:
         old.ca.items[len(old) - 1] = tail
 
@@ -217,18 +217,18 @@ def _replace(data: Any, key: Any, value: Any) -> None:
         for name in [name for name in old if name not in value]:
             del old[name]
         for name, inner in value.items():
-            if name not in old or not same(_bare(old[name]), inner):
+            if name not in old or not same(_as_python(old[name]), inner):
                 _put(old, (name,), inner)
     else:
         data[key] = _plain(value)
 
 
-def _bare(value: Any) -> Any:
+def _as_python(value: Any) -> Any:
     """Convert a value of ruamel.yaml to plain Python types."""
     if isinstance(value, dict):
-        return {_bare(key): _bare(inner) for key, inner in value.items()}
+        return {_as_python(key): _as_python(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_bare(inner) for inner in value]
+        return [_as_python(inner) for inner in value]
     for kind in (str, bool, int, float):
         if isinstance(value, kind):
             return kind(value)

@@ -45,7 +45,9 @@ def fold(located: LocatedPatch, overrides: Overrides) -> Fold:
     strategies = strategies_of(file, located.kind.sections)
     base = _merged(located, located.app.base, strategies)
     changed = (
-        {layer: _updated(located, layer, strategies) for layer in _contrary(located)} if overrides == "update" else {}
+        {layer: _updated(located, layer, strategies) for layer in _conflicting_overrides(located)}
+        if overrides == "update"
+        else {}
     )
     after = located.folded(base, changed)
     writes: dict[Path, bytes | None] = {}
@@ -87,7 +89,7 @@ def _items(located: LocatedPatch) -> Iterator[tuple[tuple[str, str], Any]]:
             yield (section, name), item
 
 
-def _contrary(located: LocatedPatch) -> list[Layer]:
+def _conflicting_overrides(located: LocatedPatch) -> list[Layer]:
     """Return the overrides that set a value which the patch sets."""
     paths = [path for path, _ in leaves(located.patch.files[-1].layer.values)]
     layers = (*located.app.overrides.values(), *located.app.flat.values())
@@ -136,7 +138,7 @@ def loss_errors(located: LocatedPatch, lost: tuple[Loss, ...], *, updated: bool 
     name = f"{located.patch.name} of {located.app.name}"
     keep = f"'commodore fleet fold {located.words} --overrides keep'"
     update = (
-        f"write it there, too: 'commodore fleet fold {located.words} --overrides update'; or let that win again: {keep}"
+        f"write it there, too: 'commodore fleet fold {located.words} --overrides update'; or keep the override: {keep}"
     )
     wait = f"fold the patches first that write the same, or that it depends on; or let the values change: {keep}"
     return [
@@ -145,7 +147,7 @@ def loss_errors(located: LocatedPatch, lost: tuple[Loss, ...], *, updated: bool 
             f"folded, {name} would apply in {counted(len(loss.cells), 'cell')} where it "
             f"waits for {loss.wait.lack.awaited}: {shown_path(loss.path)} "
             f"({value_in_words(loss.before)}, {value_in_words(loss.after)})",
-            hint="let that be met first, or remove the dependency from the patch",
+            hint="wait until it is met, or remove the dependency from the patch",
             locations=[loss.wait.lack.dependency.location],
         )
         if loss.wait is not None

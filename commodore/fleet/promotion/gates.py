@@ -51,7 +51,7 @@ def approval_error(node: SequenceNode) -> CommodoreError:
     """Return the error of a manual gate without approval."""
     return PolicyError(
         "CMD-FLT-073",
-        f"{in_path(node.prefix)} is entered by hand ({at(node.location)})",
+        f"{in_path(node.prefix)} requires approval ({at(node.location)})",
         hint="approve it with --approve",
         locations=[node.location],
     )
@@ -153,13 +153,13 @@ def _check_health(
                 raise InputError(
                     "CMD-FLT-074",
                     f"not healthy in {kind}/{in_path(cell)}: {application} ({words})",
-                    hint="look at the application, or give its state with --status",
+                    hint="check the application, or give its state with --status",
                 )
             on_the_way.append(f"{application} ({words}) in {kind}/{in_path(cell)}")
     if on_the_way:
         more = f" and {len(on_the_way) - 1} more" if len(on_the_way) > 1 else ""
         raise NotReady(
-            "CMD-FLT-068", f"not healthy yet: {on_the_way[0]}{more}", hint="wait for it, or look at the application"
+            "CMD-FLT-068", f"not healthy yet: {on_the_way[0]}{more}", hint="wait for it, or check the application"
         )
 
 

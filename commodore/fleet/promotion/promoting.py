@@ -147,7 +147,7 @@ def next_step(located: LocatedPatch, options: PromoteOptions) -> Step:
         if path.exists() or path.is_symlink():
             name = path.relative_to(located.fleet.root)
             raise InputError(
-                "CMD-FLT-072", f"{name} is there already", hint="remove it, or rename the patch", locations=[str(name)]
+                "CMD-FLT-072", f"{name} exists already", hint="remove it, or rename the patch", locations=[str(name)]
             )
         writes[path] = source.layer.document.text
         placements.append(placed_at(located, source, place))
@@ -311,7 +311,7 @@ def start_patch(fleet: Fleet, name: str, context: Context) -> dict[Path, bytes |
         if len(known) > 1:
             full = [f"{type_name}/{patch.app}/{patch.name}" for type_name, patch in known]
             raise UsageError(
-                "CMD-FLT-078", f"several applications have a patch {name}", hint=f"say {' or '.join(full)}"
+                "CMD-FLT-078", f"several applications have a patch {name}", hint=f"name it {' or '.join(full)}"
             )
         chosen = find_patch(fleet, known[0][0], known[0][1].app, known[0][1].name)
     if chosen.patch.placements:

@@ -123,7 +123,7 @@ def _read(path: Path, cell: str | None, age: float, limits: Limits, now: float) 
         raise InputError(
             "CMD-FLT-077",
             f"the status file {path} is {int(old)} s old, more than {int(age)} s",
-            hint="let it be written anew, or allow more with --status-age",
+            hint="write it again, or allow an older one with --status-age",
             locations=[str(path)],
         )
     try:

@@ -123,7 +123,7 @@ def _app_folders(reader: Reader, folder: Path, listed: Sequence[str] | None) -> 
             reader.report.add(
                 Warned(
                     "CMD-FLT-020",
-                    f"{reader.name(entry)} has no values.yaml: what is in it never applies",
+                    f"{reader.name(entry)} has no values.yaml: its content never applies",
                     "add values.yaml",
                 )
             )
@@ -204,14 +204,14 @@ def _read_app(reader: Reader, kind: str, folder: Path, sections: Sequence[str]) 
     else:
         reader.report.add(_empty(base))
     _check_metadata(reader, folder)
-    places = _Places(reader, folder, sections)
+    places = _AppFolder(reader, folder, sections)
     places.scan()
     known = tuple(dict.fromkeys((*SECTIONS, *sections, *(layer.values if layer is not None else ()))))
     patches = tuple(read_patches(reader, kind, folder.name, places.patches, known))
     if layer is None:
         return None
     app = App(kind, folder.name, folder, layer, places.overrides, places.flat, patches)
-    reader.report.add(*_foreign(app, patches), *_same_ids(app))
+    reader.report.add(*_undefined_items(app, patches), *_same_ids(app))
     return app
 
 
@@ -239,7 +239,7 @@ def _layer(reader: Reader, document: Document, app: str, schema: str, sections: 
     return Layer(document, values, bare=frozenset([app] if bare else ()))
 
 
-class _Places:
+class _AppFolder:
     """The folders below an application's: overrides and patches by prefix. Other folders and files are reported."""
 
     def __init__(self, reader: Reader, folder: Path, sections: Sequence[str]) -> None:
@@ -277,13 +277,13 @@ class _Places:
                 BASE,
                 *(OVERRIDES if prefix else ()),
             ):
-                self._stray(path, "is not a file of the fleet", ("override.yaml", "patch-001.yaml"))
+                self._report_stray(path, "is not a file of the fleet", ("override.yaml", "patch-001.yaml"))
 
     def _enter(self, path: Path, prefix: Prefix) -> None:
         if path.name == PATCHES:
             for entry in sorted(entry for entry in path.iterdir() if not entry.name.startswith(".")):
                 if entry.is_dir():
-                    self._stray(entry, "is not a place of the fleet", ())
+                    self._report_stray(entry, "is not a place of the fleet", ())
                 elif entry.suffix in (".yaml", ".yml"):
                     self.patches.append((entry, prefix or None))
         elif (*prefix, path.name) in self._nodes:
@@ -294,10 +294,10 @@ class _Places:
                 self.flat[path.name] = override
             for inner in sorted(path.iterdir()):
                 if inner.is_dir() or is_patch(inner.name):
-                    self._stray(inner, "is not a place of the fleet", ())
+                    self._report_stray(inner, "is not a place of the fleet", ())
         else:
             names = [child[-1] for child in self._nodes if child[:-1] == prefix]
-            self._stray(path, "is not a place of the fleet", names)
+            self._report_stray(path, "is not a place of the fleet", names)
 
     def _override(self, folder: Path) -> Layer | None:
         overrides = [path for name in OVERRIDES if (path := folder / name).exists() or path.is_symlink()]
@@ -305,7 +305,7 @@ class _Places:
             self._reader.report.add(
                 InputError(
                     "CMD-FLT-021",
-                    f"override.yaml and values.yaml are side by side in {self._reader.name(folder)}",
+                    f"override.yaml and values.yaml are both in {self._reader.name(folder)}",
                     hint="keep one of them",
                     locations=[self._reader.name(path) for path in overrides],
                 )
@@ -317,11 +317,11 @@ class _Places:
             return None
         return _layer(self._reader, document, self._folder.name, "override", self._sections)
 
-    def _stray(self, path: Path, what: str, known: Iterable[str]) -> None:
+    def _report_stray(self, path: Path, what: str, known: Iterable[str]) -> None:
         self._reader.report.add(
             Warned(
                 "CMD-FLT-020",
-                f"{self._reader.name(path)} {what}: what is in it never applies",
+                f"{self._reader.name(path)} {what}: its content never applies",
                 did_you_mean(path.name, known) or "remove it, or move it to the folder of a prefix",
             )
         )
@@ -354,7 +354,7 @@ def _check_metadata(reader: Reader, folder: Path) -> None:
         )
 
 
-def _foreign(app: App, patches: Sequence[Patch]) -> Iterator[CommodoreError]:
+def _undefined_items(app: App, patches: Sequence[Patch]) -> Iterator[CommodoreError]:
     """Yield an error for each item that a patch changes and that the folder does not define."""
     for patch in patches:
         for file in patch.files:

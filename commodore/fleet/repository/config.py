@@ -122,7 +122,7 @@ def read_config(root: Path, limits: Limits) -> FleetConfig:
         raise InputError(
             "CMD-FLT-001",
             f"there is no config/config.yaml in {root}",
-            hint="name the folder of the fleet with --working-dir, or begin one with 'commodore fleet init'",
+            hint="name the folder of the fleet with --working-dir, or create one with 'commodore fleet init'",
         )
     document = read_document(path, root, limits)
     data = document.data
@@ -137,8 +137,8 @@ def read_config(root: Path, limits: Limits) -> FleetConfig:
         _without_children(document, problem, names) for problem in schema_problems(document, config_schema(names))
     ]
     if usable:
-        problems += _twice_named(document, names)
-    raise_all(list(_alike_together(problems)))
+        problems += _duplicate_dimensions(document, names)
+    raise_all(list(_merge_similar(problems)))
     config = FleetConfig(
         tuple(names),
         _nodes(document, data["sequence"][names[0]], ("sequence", names[0]), (), names),
@@ -146,11 +146,11 @@ def read_config(root: Path, limits: Limits) -> FleetConfig:
         data.get("generator") or {},
         document,
     )
-    raise_all(_repeated(document, config))
+    raise_all(_duplicates(document, config))
     return config
 
 
-def _alike_together(problems: Sequence[CommodoreError]) -> Iterator[CommodoreError]:
+def _merge_similar(problems: Sequence[CommodoreError]) -> Iterator[CommodoreError]:
     """Merge errors about the same mistake at many nodes, such as a misnamed dimension, into one with all places."""
     groups: dict[tuple[str, str], list[CommodoreError]] = {}
     for problem in problems:
@@ -185,11 +185,13 @@ def _without_children(document: Document, problem: CommodoreError, dimensions: S
     )
 
 
-def _twice_named(document: Document, dimensions: Sequence[str]) -> list[CommodoreError]:
+def _duplicate_dimensions(document: Document, dimensions: Sequence[str]) -> list[CommodoreError]:
     places = [(name, document.at(("dimensions", number))) for number, name in enumerate(dimensions)]
-    problems = _repetitions("dimension", places)
+    problems = _duplicate_errors("dimension", places)
     if not problems:
-        problems = _repetitions("singular of a dimension", [(name.rstrip("s"), location) for name, location in places])
+        problems = _duplicate_errors(
+            "singular of a dimension", [(name.rstrip("s"), location) for name, location in places]
+        )
     return problems
 
 
@@ -223,32 +225,32 @@ def _types(document: Document, items: Sequence[Any]) -> Iterator[ClusterType]:
         yield ClusterType(data["name"], None if listed is None else tuple(listed), document.at(path))
 
 
-def _repeated(document: Document, config: FleetConfig) -> list[CommodoreError]:
+def _duplicates(document: Document, config: FleetConfig) -> list[CommodoreError]:
     problems: list[CommodoreError] = [
         InputError(
             "CMD-FLT-003",
-            f"{document.place}: {in_path(node.prefix)} has the name of the folders that hold patches",
+            f"{document.place}: {in_path(node.prefix)} has the reserved name of folders for patches",
             hint="choose another one",
             locations=[node.location],
         )
         for node in config.each()
         if node.prefix[-1] == "patches"
     ]
-    problems += _repetitions("cluster type", [(kind.name, kind.location) for kind in config.types])
+    problems += _duplicate_errors("cluster type", [(kind.name, kind.location) for kind in config.types])
     for number, kind in enumerate(config.types):
         places = [
             (name, document.at(("cluster_types", number, "applications", index)))
             for index, name in enumerate(kind.applications or ())
         ]
-        problems += _repetitions(f"application of {kind.name}", places)
+        problems += _duplicate_errors(f"application of {kind.name}", places)
     for nodes in (config.nodes, *(node.children for node in config.each())):
         if nodes:
             singular = config.singulars[len(nodes[0].prefix) - 1]
-            problems += _repetitions(singular, [(in_path(node.prefix), node.location) for node in nodes])
+            problems += _duplicate_errors(singular, [(in_path(node.prefix), node.location) for node in nodes])
     return problems
 
 
-def _repetitions(what: str, places: Sequence[tuple[str, Location]]) -> list[CommodoreError]:
+def _duplicate_errors(what: str, places: Sequence[tuple[str, Location]]) -> list[CommodoreError]:
     first: dict[str, Location] = {}
     problems: list[CommodoreError] = []
     for name, location in places:

@@ -72,8 +72,8 @@ def parse_document(place: str, path: Path, text: bytes, limits: Limits) -> Docum
         if len(nodes) > 1:
             raise InputError(
                 "CMD-FLT-002",
-                f"{printable(place)} is not YAML of one document: it holds several",
-                hint="keep one, without lines of three dashes between",
+                f"{printable(place)} must hold one YAML document, not several",
+                hint="keep one of them, without '---' between",
                 locations=[place],
             )
         positions: dict[Path_, tuple[int, int]] = {}
@@ -111,7 +111,9 @@ def read_bytes(path: Path, root: Path, limits: Limits) -> bytes:
                 raise _refused(place, "is not a regular file", "put a text file there")
             text = file.read(limits.fleet_file_bytes + 1)
     except OSError as error:
-        raise _refused(place, f"cannot be read: {error.strerror}", "look at its mode, and what it links to") from error
+        raise _refused(
+            place, f"cannot be read: {error.strerror}", "check its mode and the target of its link"
+        ) from error
     if len(text) > limits.fleet_file_bytes:
         raise _refused(
             place, f"is larger than {limits.fleet_file_bytes >> 20} MiB (fleet_file_bytes)", "make it smaller"
@@ -148,7 +150,7 @@ def _check_size(node: Node, place: str, limits: Limits) -> None:
 
     if size(node) > limits.fleet_values:
         raise _refused(
-            place, f"holds more than {limits.fleet_values} values (fleet_values)", "split it; look at aliases"
+            place, f"holds more than {limits.fleet_values} values (fleet_values)", "split it, or use fewer aliases"
         )
 
 

@@ -64,7 +64,7 @@ def _style(root: Path, types: Sequence[str]) -> Style:
         raise InputError(
             "CMD-FLT-009",
             f"{ours} is of style charts, {theirs} of style manifests",
-            hint="say which one is meant: generator.style in config/config.yaml",
+            hint="set generator.style in config/config.yaml",
             locations=[str(ours), str(theirs)],
         )
     return "manifests" if manifests else "charts"

@@ -111,7 +111,7 @@ REFUSED = [
         {FIRST: VERSION, f"{APP}/int/int-1/r2/patch-001.yaml": patch("project: p")},
         ["source.targetRevision"],
     ),
-    ("CMD-FLT-073", {f"{APP}/int/patch-001.yaml": VERSION}, ["prod is entered by hand (config/config.yaml:10"]),
+    ("CMD-FLT-073", {f"{APP}/int/patch-001.yaml": VERSION}, ["prod requires approval (config/config.yaml:10"]),
     ("CMD-FLT-050", {FIRST: patch("project: p", "dependencies: [{/db/ready: true}]")}, ["/db/ready"]),
 ]
 
@@ -137,7 +137,7 @@ def test_a_file_that_is_there_already(world: World) -> None:
     with pytest.raises(CommodoreError) as caught:
         step(world)
     assert caught.value.code == "CMD-FLT-072"
-    assert f"{APP}/int/int-1/r2/patch-001.yaml is there already" in caught.value.message
+    assert f"{APP}/int/int-1/r2/patch-001.yaml exists already" in caught.value.message
     assert world.config() == before
 
 
