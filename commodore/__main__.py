@@ -1,4 +1,4 @@
-"""Where the program starts: as the command `commodore`, or as `python -m commodore`."""
+"""Entry point of the command `commodore` and of `python -m commodore`."""
 
 from __future__ import annotations
 

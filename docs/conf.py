@@ -1,4 +1,4 @@
-"""How Sphinx builds the documentation."""
+"""Configuration of Sphinx."""
 
 from __future__ import annotations
 
