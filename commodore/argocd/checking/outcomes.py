@@ -88,14 +88,14 @@ class Tester:
         if self.checks.schema:
             schemas = ObjectSchemas(self.kube_version, (data for result in tested for data in result.objects))
             for result in tested:
-                schemas.check(result.objects, result.collected, result.label)
+                schemas.check(result.objects, result.diagnostics, result.label)
         if self.checks.twice:
             for result, (application, made) in zip(tested, self.renderer.render_all(applications, jobs), strict=True):
                 self._compare(application, result, made)
         self._report_shared(applications, tested)
         for result in tested:
-            self.diagnostics.join(result.collected)
-            problems = tuple(problem for problem in result.collected.collected() if problem.severity == "error")
+            self.diagnostics.join(result.diagnostics)
+            problems = tuple(problem for problem in result.diagnostics.collected() if problem.severity == "error")
             skipped = bool(problems) and all(problem.code in _SKIPPED for problem in problems)
             status: Status = "SKIPPED" if skipped else "FAIL" if problems else "PASS"
             yield Outcome(result.label, status, len(result.objects), problems)
@@ -104,24 +104,24 @@ class Tester:
         self, application: Application, made: tuple[Rendered, ...] | CommodoreError, scripts: HealthScripts
     ) -> _Tested:
         label = self.settings.label(application.namespace, application.name)
-        collected = Diagnostics()
+        diagnostics = Diagnostics()
         try:
-            objects = self._finished(application, made, collected)
-            Projects(self.settings, self.diagnostics, "error").check(application, objects, collected)
+            objects = self._finished(application, made, diagnostics)
+            Projects(self.settings, self.diagnostics, "error").check(application, objects, diagnostics)
         except CommodoreError as error:
-            collected.take(error, Subject(application=label))
-            return _Tested(label, collected)
+            diagnostics.take(error, Subject(application=label))
+            return _Tested(label, diagnostics)
         data = [rendered.data for rendered in objects]
-        scripts.check(data, collected, label)
-        return _Tested(label, collected, data)
+        scripts.check(data, diagnostics, label)
+        return _Tested(label, diagnostics, data)
 
     def _finished(
-        self, application: Application, made: tuple[Rendered, ...] | CommodoreError, collected: Diagnostics
+        self, application: Application, made: tuple[Rendered, ...] | CommodoreError, diagnostics: Diagnostics
     ) -> tuple[Rendered, ...]:
         if isinstance(made, CommodoreError):
             raise made
-        tracked = manifests(application, made, self.settings, collected)
-        return desired(application, tracked, self.settings, self.cluster_scoped, collected)
+        tracked = manifests(application, made, self.settings, diagnostics)
+        return desired(application, tracked, self.settings, self.cluster_scoped, diagnostics)
 
     def _report_shared(self, applications: Sequence[Application], tested: Sequence[_Tested]) -> None:
         """Report objects that several Applications deploy to one cluster, so that each sync changes their owner."""
@@ -148,7 +148,7 @@ class Tester:
         try:
             again = [other.data for other in self._finished(application, made, Diagnostics())]
         except CommodoreError as error:
-            result.collected.take(error, Subject(application=result.label))
+            result.diagnostics.take(error, Subject(application=result.label))
             return
         before, after = ([PlacedObject(data) for data in side] for side in (result.objects, again))
         for change in compare(before, after).changes:
@@ -158,7 +158,7 @@ class Tester:
                 f"{change.key} differs when it is rendered again{f': {fields}' if fields else ''}",
                 hint="the source uses random values or the current time; set them in its values",
             )
-            result.collected.take(differs, Subject(application=result.label))
+            result.diagnostics.take(differs, Subject(application=result.label))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class _Tested:
     """An Application that has been tested."""
 
     label: str
-    collected: Diagnostics
+    diagnostics: Diagnostics
     objects: list[dict[str, Any]] = field(default_factory=list)
 
 

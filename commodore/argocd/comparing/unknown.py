@@ -59,9 +59,9 @@ def report_failure(verdict: Verdict, errors: Errors, diagnostics: Diagnostics, *
     error = errors[1] or errors[0]
     assert error is not None
     side = "" if errors[1] is not None else "in the base: "
-    collected = Diagnostics()
-    collected.take(error, Subject(application=verdict.name))
-    for diagnostic in collected.collected():
+    failures = Diagnostics()
+    failures.take(error, Subject(application=verdict.name))
+    for diagnostic in failures.collected():
         both = verdict.before or not verdict.reported
         diagnostics.add(
             _as_before(diagnostic)

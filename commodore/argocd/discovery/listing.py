@@ -223,14 +223,14 @@ class _Search:
         settings = self._settings(scanned, rendered)
         # Rendered settings may change how Applications render: search again until they are stable.
         for _ in range(_TRIES):
-            collected = Diagnostics()
-            search = self._search(scanned, settings, rendered, collected)
+            diagnostics = Diagnostics()
+            search = self._search(scanned, settings, rendered, diagnostics)
             after = self._settings(scanned, search.settings)
             if _values(after) == _values(settings):
                 break
             settings, rendered = after, search.settings
         else:
-            collected.add(
+            diagnostics.add(
                 Diagnostic(
                     "CMD-ARGO-108",
                     "the settings that Applications render change in each round of rendering",
@@ -240,7 +240,7 @@ class _Search:
             )
         discovered = search.discovered
         settings = _with_chart(search.candidates, scanned)
-        self.diagnostics.join(collected, _offline)
+        self.diagnostics.join(diagnostics, _offline)
         return Listing(
             self.opened.with_settings(settings),
             tuple(_watched(discovered.listed(), settings, self.diagnostics)),
@@ -252,7 +252,7 @@ class _Search:
             search.failures,
             tuple(search.stages.sets),
             tuple(search.stages.generated),
-            (*scanned.lost, *_lost(search, collected)),
+            (*scanned.lost, *_lost(search, diagnostics)),
         )
 
     def _scanned(self) -> Scanned:
@@ -261,17 +261,17 @@ class _Search:
         kept = usable(result_cache()) if limits.result_bytes else None
         names = self.opened.repositories.own.keys() - {repository_identity(_ENTRY)}
         parsed = ParsedFiles(kept, names or [str(self.tree.root)], limits)
-        collected = Diagnostics()
-        scanned = scan(self.tree, self.root.folder.resolve(), parsed, limits, collected)
+        diagnostics = Diagnostics()
+        scanned = scan(self.tree, self.root.folder.resolve(), parsed, limits, diagnostics)
         parsed.keep()
         ignored = PathPatterns(self.root.search.ignore_path)
-        for diagnostic in collected.collected():
+        for diagnostic in diagnostics.collected():
             if not any(ignored.cover(place.place) for place in diagnostic.locations):
                 self.diagnostics.add(diagnostic)
         return _without_ignored(scanned, ignored, self.tree) if self.root.search.ignore_path else scanned
 
-    def _candidates(self, scanned: Scanned, rendered: Iterable[Raw], collected: Diagnostics) -> Candidates:
-        candidates = self.root.candidates(self.profile, self.context.limits, collected)
+    def _candidates(self, scanned: Scanned, rendered: Iterable[Raw], diagnostics: Diagnostics) -> Candidates:
+        candidates = self.root.candidates(self.profile, self.context.limits, diagnostics)
         candidates.lines |= scanned.lines
         for value, place in rendered:
             candidates.take(value, place)
@@ -285,15 +285,15 @@ class _Search:
         return _with_chart(candidates, scanned)
 
     def _search(
-        self, scanned: Scanned, settings: ArgoSettings, rendered: list[Raw], collected: Diagnostics
+        self, scanned: Scanned, settings: ArgoSettings, rendered: list[Raw], diagnostics: Diagnostics
     ) -> AppOfAppsSearch:
         """Search once with these settings."""
         opened = self.opened.with_settings(settings)
         facts, jobs = self.root.facts, self.root.jobs
-        stages = LaterStages(opened, facts, frozenset(scanned.files), collected, jobs)
+        stages = LaterStages(opened, facts, frozenset(scanned.files), diagnostics, jobs)
         discovered = Discovered(settings.namespace, self.context.limits, dry=self.root.dry)
-        candidates = self._candidates(scanned, rendered, collected)
-        search = AppOfAppsSearch(discovered, candidates, stages, self.root.search.rounds, collected, self.root.names)
+        candidates = self._candidates(scanned, rendered, diagnostics)
+        search = AppOfAppsSearch(discovered, candidates, stages, self.root.search.rounds, diagnostics, self.root.names)
         search.run(scanned.objects, [self._entry(path, settings) for path in self.root.search.entry])
         return search
 
@@ -306,17 +306,17 @@ class _Search:
         return read_application({"metadata": {"name": "entry"}, "spec": spec}, Location(path))
 
 
-def _lost(search: AppOfAppsSearch, collected: Diagnostics) -> Iterator[LostDefinition]:
+def _lost(search: AppOfAppsSearch, diagnostics: Diagnostics) -> Iterator[LostDefinition]:
     """Yield the definitions that a search cannot read, expand or follow.
 
     Args:
-        collected: the diagnostics of the search.
+        diagnostics: the diagnostics of the search.
     """
     discovered = search.discovered
     yield from discovered.lost
     failures = {
         diagnostic.subject.set: _offline(diagnostic)
-        for diagnostic in reversed(collected.collected())
+        for diagnostic in reversed(diagnostics.collected())
         if diagnostic.severity in ("error", "boundary")
     }
     for (namespace, name), (value, place) in discovered.sets.items():

@@ -202,11 +202,11 @@ def run_images(
         chosen = [application for application in listing.applications if listing.label(application) in names]
         if len(chosen) < len(names):
             listing.report_failures(session.diagnostics, exclude=chosen)  # one of these may define a missing one
-        collected = Diagnostics(STRICT)
-        with rendering(session, listing, collected) as opened:
+        collector = Diagnostics(STRICT)
+        with rendering(session, listing, collector) as opened:
             rendered = list(opened.renderer.render_all(chosen, session.options.execution.jobs))
         doubts: dict[str, list[str]] = {}
-        for diagnostic in collected.collected():
+        for diagnostic in collector.collected():
             if diagnostic.severity == "error":
                 doubts.setdefault(diagnostic.subject.application, []).append(diagnostic.message)
         made: dict[str, RunImages] = {}
@@ -285,29 +285,29 @@ def normalize(objects: Path | None, options: Options) -> Normalized:
     from commodore.argocd.normalising import Normaliser
     from commodore.argocd.normalising.normalise import read_objects
 
-    collected, limits = _collector(options), options.context.limits
+    collector, limits = _collector(options), options.context.limits
     profile = choose_profile(options.followed.argocd_version, {}, Diagnostics())
-    settings = options.installation.candidates(profile, (), limits, collected).settings()
-    applications = read_applications(options.search.app, limits, collected)
+    settings = options.installation.candidates(profile, (), limits, collector).settings()
+    applications = read_applications(options.search.app, limits, collector)
     if len(applications) != 1 or objects is None:
         raise UsageError(
             "CMD-ARGO-021",
             "expected one Application and a file with objects",
             hint="name them by --app and --objects",
         )
-    with Normaliser(applications[0], settings, collected) as normaliser:
+    with Normaliser(applications[0], settings, collector) as normaliser:
         result = [normaliser.normalise(data) for data in read_objects(read_file(objects, limits), str(objects))]
-    return Normalized(collected.collected(), tuple(result))
+    return Normalized(collector.collected(), tuple(result))
 
 
 def version(options: Options | None = None) -> Version:
     """Return the followed version of Argo CD, and the installed tools with the versions that Argo CD runs."""
     options = options or Options()
-    collected = _collector(options)
-    profile = choose_profile(options.followed.argocd_version, {}, collected)
+    collector = _collector(options)
+    profile = choose_profile(options.followed.argocd_version, {}, collector)
     tools = tuple(installed_tools(profile, options.context))
     libraries = {name: installed_version(package) for name, package in _LIBRARIES.items()}
-    return Version(collected.collected(), __version__, profile.name, tools, libraries, platform.python_version())
+    return Version(collector.collected(), __version__, profile.name, tools, libraries, platform.python_version())
 
 
 def explain(

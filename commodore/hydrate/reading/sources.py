@@ -205,18 +205,18 @@ def expanded(
     if not results.sets:
         return results
     made: list[Placed] = []
-    collected = Diagnostics()
+    collector = Diagnostics()
     with temporary_folder() as scratch:
         clones = Clones(store, None, scratch, context) if store is not None else None
         repositories = Repositories(context, RepoMap().providing(Providers(git=clones)), scratch)
         try:
-            expander = Expander(settings, repositories.tree, Facts(), context, collected)
+            expander = Expander(settings, repositories.tree, Facts(), context, collector)
             for data, place in results.sets:
                 made += [(entry.data, place.at("spec.template")) for entry in expander.expand(read_set(data, place))]
         finally:
             repositories.close()
     errors: list[CommodoreError] = []
-    for item in collected.collected():
+    for item in collector.collected():
         diagnostics.add(item)
         if item.severity == "error":
             errors.append(

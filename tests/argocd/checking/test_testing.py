@@ -94,10 +94,10 @@ SCRIPTS = {
 
 
 def checked(overrides: dict[str, ResourceOverride], *objects: dict[str, Any]) -> list[Diagnostic]:
-    collected = Diagnostics()
-    with HealthScripts(ArgoSettings(overrides=overrides), collected) as scripts:
-        scripts.check(objects, collected, "argocd/web")
-    return list(collected.collected())
+    diagnostics = Diagnostics()
+    with HealthScripts(ArgoSettings(overrides=overrides), diagnostics) as scripts:
+        scripts.check(objects, diagnostics, "argocd/web")
+    return list(diagnostics.collected())
 
 
 def thing(kind: str, group: str = "acme.io") -> dict[str, Any]:
