@@ -69,7 +69,9 @@ def test_modes_survive(wheel: zipfile.ZipFile, tracked: set[str]) -> None:
 def test_the_wheel_names_its_command_and_not_the_published_tool(wheel: zipfile.ZipFile) -> None:
     (metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
     (commands,) = (name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))
-    assert "syn-commodore" not in wheel.read(metadata).decode()
+    fields, _, _ = wheel.read(metadata).decode().partition("\n\n")  # the README follows
+    assert "Name: commodore-catalog" in fields.splitlines()
+    assert "syn-commodore" not in fields
     assert "commodore = commodore.__main__:main" in wheel.read(commands).decode()
 
 

@@ -42,8 +42,7 @@ class Limits:
     clean_files: int = 20_000  # files of a working copy whose times are compared before git checks for changes
     git_timeout: float = 600.0  # one git command that talks to a remote
     git_question_seconds: float = 60.0  # one that only lists a remote's refs
-    # a git command that gets less than `git_slow_bytes` per second for this time is stopped
-    git_slow_seconds: float = 45.0
+    git_slow_seconds: float = 45.0  # a git command with less than `git_slow_bytes` per second for this time is stopped
     git_slow_bytes: int = 1000  # see `git_slow_seconds`
     git_output_bytes: int = 128 << 20  # output of a git command that talks to a remote, such as its refs
     git_messages_bytes: int = 16 << 20  # its stderr
@@ -121,8 +120,7 @@ class Limits:
     fleet_values: int = 100_000  # values in it, aliases expanded
     program_output_bytes: int = 256 << 20  # output of a run of helm or kustomize
     helm_timeout: float = 120.0  # rendering the chart of one cell
-    # for a workspace's lock, which a program started by another thread inherits for a moment
-    fleet_lock_wait: float = 10.0
+    fleet_lock_wait: float = 10.0  # for a workspace's lock, which a program of another thread inherits for a moment
     dask_connect: float = 10.0  # for a scheduler to take a connection
     dask_wait: float = 60.0  # for a scheduler without response, and for its first worker
     fleet_pauses: tuple[float, ...] = (5.0, 20.0)  # before a cluster is retried; the last one for all further retries
@@ -178,8 +176,7 @@ class Limits:
     durations_bytes: int = 1 << 20  # the file with the last durations of instances
     download_timeout: float = 30.0  # connecting to a server of a dependency, and between two bytes
     download_seconds: float = 1800.0  # one attempt of one download, from the request to its last byte
-    # bytes per second over each `download_timeout`, at least; slower downloads are stopped
-    download_rate: float = 1024.0
+    download_rate: float = 1024.0  # bytes per second over each `download_timeout`; slower downloads are stopped
     download_bytes: int = 512 << 20  # one downloaded dependency
     archive_members: int = 200_000  # files and folders in one archive
     archive_bytes: int = 2 << 30  # one archive, unpacked

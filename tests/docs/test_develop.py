@@ -63,7 +63,8 @@ def test_a_test_that_starts_a_program_is_marked(tmp_path: Path) -> None:
     ended = run_program([sys.executable, "-m", "pytest", *words, str(tmp_path)])
     for name, (_, outcome, _) in MARKED.items():
         assert f"{outcome} test_{name}.py::test" in ended
-    assert ended.count("mark it with pytest.mark.tools") == 2
+    assert "2 failed" in ended
+    assert "mark it with pytest.mark.tools" in ended
     fast = run_program([sys.executable, "-m", "pytest", *words, "-m", FAST, str(tmp_path)])
     for name, (_, _, is_fast) in MARKED.items():
         assert (f" test_{name}.py::test" in fast) is is_fast

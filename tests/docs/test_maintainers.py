@@ -14,7 +14,7 @@ DOCS = ROOT / "docs"
 PATH = re.compile(r"`((?:commodore|tests|scripts)/[\w/.-]+)`")
 PAGES = sorted((DOCS / "explanation").glob("maintain-*.md"))
 # Folders that a page need not name: their parts are described with others.
-ALIKE = {"model", "trees", "watching", "asking"}
+ALIKE = {"model", "trees", "watching", "operations"}
 SYSTEMS = ("argocd", "catalog", "clusters", "fleet", "hydrate", "observe")
 
 

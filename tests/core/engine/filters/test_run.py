@@ -158,7 +158,7 @@ WRONG = [
     ({"type": "builtin", "path": "x", "filter": "helm_namespace"}, "a builtin filter needs 'filterargs'"),
     (namespace_filter(namespace=1), "'namespace' is missing or is not a string"),
     (namespace_filter(create_namespace=1), "'create_namespace' is neither"),
-    (namespace_filter(exclude_objects=[{"name": "x"}]), "'exclude_objects' is not a list of maps"),
+    (namespace_filter(exclude_objects=[{"name": "x"}]), "'exclude_objects' is not a list of mappings"),
 ]
 UNUSABLE = {
     "it must be a mapping",
