@@ -52,7 +52,6 @@ DOCUMENTS: Final = MappingProxyType(
         "fleet-validate": "commodore.fleet:FindingsRecord",
         "hydrate-check": "commodore.cli.hydrate.documents:CheckedPaths",
         "hydrate-plan": "commodore.cli.hydrate.documents:HydratedGroups",
-        "hydrate-render": "commodore.hydrate.rendering.trees:RenderedTrees",
         "hydrate-run": "commodore.cli.hydrate.documents:HydratedGroups",
         "hydrate-status": "commodore.cli.hydrate.documents:HydratedBranches",
         "inventory-explain": "commodore.core.inventory.explain:Explanation",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.base.documents import document_text
 from commodore.base.errors import CommodoreError, InputError
 from commodore.base.files.workspace import write_atomically
 from commodore.core.sources.git import repository_key
@@ -34,13 +34,6 @@ class TreeGroup:
     dry_sha: str | None = None
     message: str | None = None
     error: CommodoreError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RenderedTrees:
-    """The results of groups whose branches are written to folders (`groups.json`)."""
-
-    groups: Sequence[TreeGroup]
 
 
 def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder: Path) -> list[TreeGroup]:
@@ -70,9 +63,15 @@ def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder
                 group, {member.path: by_path[member.branch, member.path] for member in group.members}, renderer, folder
             )
         )
-    text = document_text("hydrate-render", RenderedTrees(done)) + "\n"
-    write_atomically(folder / "groups.json", text.encode(), root=folder)
+    text = json.dumps([_listed(group) for group in done], indent=1, ensure_ascii=False) + "\n"
+    write_atomically(folder / "groups.json", text.encode("utf-8", "replace"), root=folder)
     return done
+
+
+def _listed(group: TreeGroup) -> dict[str, str | None]:
+    """Return a group as `groups.json` lists it, with the keys of Argo CD's commit server."""
+    error = group.error.message if group.error else None
+    return {"branch": group.branch, "drySha": group.dry_sha, "commitMessage": group.message, "error": error}
 
 
 def _conflicts(hydrations: Sequence[Hydration], projects: Sequence[Placed]) -> list[tuple[str, CommodoreError]]:
