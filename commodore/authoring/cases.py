@@ -59,7 +59,7 @@ def find_suite(directory: Path, only: Collection[str], context: Context) -> Suit
 
     Raises:
         UsageError: a name is unknown (CMD-TEST-001).
-        InputError: there are no cases (CMD-TEST-002), or `.cruft.json` cannot be read (CMD-TEST-003).
+        InputError: no cases (CMD-TEST-002), or `.cruft.json` cannot be read (CMD-TEST-003).
         PolicyError: `tests/`, a case or a golden tree is a link that leads out of `directory` (CMD-TEST-004).
     """
     tests = directory / "tests"

@@ -139,7 +139,7 @@ def run_suite(source: CaseSource, context: Context) -> SuiteResult:
     author's folder.
 
     Raises:
-        CommodoreError: an error of all cases: there are no cases, a requested case does not exist, a full disk. The
+        CommodoreError: an error of all cases: no cases, a requested case does not exist, a full disk. The
             error of a single case is part of its result.
     """
     start = time.perf_counter()

@@ -28,7 +28,7 @@ class WorkingCopy:
         """Return the working copy that contains `folder`.
 
         Raises:
-            InputError: there is no working copy, or it has no commit yet.
+            InputError: no working copy, or it has no commit yet.
         """
         folder = folder.resolve()
         root = find_root(folder, context)

@@ -85,7 +85,7 @@ def prepare(workspace: Workspace, store: RepositoryStore, url: str, author: Auth
     Raises:
         InputError: the URL is invalid.
         PolicyError: files in the folder would be lost.
-        EnvironmentFault: the remote does not respond; or offline, and there is no clone.
+        EnvironmentFault: the remote does not respond; or offline, and without a clone.
     """
     keep_foreign(workspace.catalog, store.context, url=url)
     with workspace.staging("clone") as staging:  # the next run removes leftovers of a killed one

@@ -23,7 +23,7 @@ def read_folder(folder: Path, context: Context) -> dict[str, bytes]:
     """Read the files below a folder by path, without hidden ones, links and reference files.
 
     Raises:
-        InputError: CMD-CAT-018, there is no such folder, or a file in it is too large.
+        InputError: CMD-CAT-018, no such folder, or a file in it is too large.
         EnvironmentFault: it cannot be read.
     """
     if not folder.is_dir():
@@ -53,7 +53,7 @@ def read_revision(repository: Path, revision: str, context: Context) -> dict[str
         revision: a branch, tag, commit or expression such as `HEAD~1`.
 
     Raises:
-        InputError: CMD-CAT-019, there is no such revision.
+        InputError: CMD-CAT-019, no such revision.
         EnvironmentFault: it is not a repository, or git fails.
     """
     check_version(revision, "--base or --target")

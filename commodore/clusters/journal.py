@@ -142,7 +142,7 @@ def find_run(folder: Path, name: str) -> RunFolder:
     catalogs to older commits.
 
     Raises:
-        InputError: CMD-FLT-115, there is no such run.
+        InputError: CMD-FLT-115, no such run.
     """
     known = runs(folder)
     for run in known:

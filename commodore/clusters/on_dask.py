@@ -410,7 +410,7 @@ class DaskWork:
         )
 
     def _run_on_worker(self, task: _Task, avoided: str = "") -> _TaskResult:
-        """Run a task on a worker; the avoided worker is used only if there is no other.
+        """Run a task on a worker; the avoided worker is used only if nothing else is available.
 
         The task is submitted to the current workers, and again to new workers if all of them are gone. Running a task
         twice is harmless: see `ClusterWork.publish`.

@@ -63,7 +63,7 @@ def open_run(plan: Plan, source: FleetSource, folder: Path, context: Context) ->
     """Open a new run, or a run to resume, below `fleet/`. Clusters are compiled in threads of this process.
 
     Raises:
-        InputError: there is no run to resume.
+        InputError: no run to resume.
         PolicyError: CMD-FLT-111, the run or the report to publish has other options or clusters.
     """
     request = plan.request

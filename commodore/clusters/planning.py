@@ -82,7 +82,7 @@ def _check_names(request: FleetCompile, known: Sequence[Candidate], context: Con
     """Refuse unknown waves and clusters in options, and a status that no wave uses.
 
     Raises:
-        UsageError: CMD-FLT-090, there is no such wave or cluster; CMD-FLT-121, no wave soaks.
+        UsageError: CMD-FLT-090, no such wave or cluster; CMD-FLT-121, no wave soaks.
         CommodoreError: a status file cannot be read.
     """
     from commodore.fleet import check_known  # loads the generator of charts, which few runs need

@@ -111,7 +111,7 @@ class FileFleet:
         return self._places[cluster].load(cluster, self._dynamic_facts, context)
 
     def report(self, cluster: str, body: Mapping[str, Any]) -> None:
-        """Does nothing: there is no API."""
+        """Do nothing, without an API."""
 
 
 def read_cluster_files(places: Sequence[Path], dynamic_facts: Mapping[str, Any], context: Context) -> FileFleet:

@@ -27,7 +27,7 @@ def read_waves(path: Path, level: str, limits: Limits) -> tuple[Wave, ...]:
     Raises:
         InputError: CMD-FLT-103, waves are named twice or contradict themselves; else as `read_document`, and of a
             fleet as `read_config`.
-        UsageError: CMD-FLT-121, there is no such level.
+        UsageError: CMD-FLT-121, no such level.
     """
     path = path.resolve()
     document = read_document(path, path.parent, limits)

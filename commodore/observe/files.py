@@ -72,7 +72,7 @@ def read_objects(sources: Sequence[ObjectText]) -> GivenObjects:
     """Parse the objects of the five kinds. Other kinds are ignored.
 
     Raises:
-        InputError: CMD-OBS-001, there are no such objects.
+        InputError: CMD-OBS-001, no such objects.
     """
     objects: dict[tuple[str, str], tuple[KargoObject, str]] = {}
     findings: list[CommodoreError] = []

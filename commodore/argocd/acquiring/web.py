@@ -30,7 +30,7 @@ def fetch(url: str, context: Context, size: int, remotes: RemoteProvider | None 
         named_by: the URL of the chart repository that has this URL in its index.
 
     Raises:
-        EnvironmentFault: CMD-ARGO-310, offline; CMD-ARGO-311, there is no answer, or an error status;
+        EnvironmentFault: CMD-ARGO-310, offline; CMD-ARGO-311, no answer, or an error status;
             CMD-ARGO-312, the server requires credentials.
         PolicyError: CMD-ARGO-317, the answer is too large; CMD-ARGO-320, the URL is refused, or redirects to
             one that is; CMD-CONF-011, the server is link-local.

@@ -55,7 +55,7 @@ def _words(error: BaseException) -> str:
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the input ends."""
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (4 * _MEMORY, 4 * _MEMORY))
     for line in sys.stdin:

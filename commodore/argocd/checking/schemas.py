@@ -22,7 +22,7 @@ class ObjectSchemas:
 
     Raises:
         EnvironmentFault: CMD-CAT-030, the schemas are not installed.
-        UsageError: CMD-CLI-033, there are no schemas of the version.
+        UsageError: CMD-CLI-033, no schemas of the version.
     """
 
     def __init__(self, version: str, objects: Iterable[Mapping[str, Any]]) -> None:

@@ -321,7 +321,7 @@ class _TreeComparison:
 
     def _covers_all(self, paths: Iterable[str], roots: Iterable[Path]) -> bool:
         """Check if an Application that reads no changed file of one tree reads none of the other either: all changed
-        paths are known, and there is no link among them, which would redirect other paths.
+        paths are known, and none of them is a link, which would redirect other paths.
         """
         considered = self.request.considered
         if considered != ChangedFileFilter():

@@ -44,7 +44,7 @@ def find_merge_base(root: SearchRoot, revision: str, place: Path, context: Conte
         place: see `find_side`.
 
     Raises:
-        InputError: CMD-ARGO-001, 003, 004, 005, there is no repository, revision or branch, or no such commit.
+        InputError: CMD-ARGO-001, 003, 004, 005, no repository, revision or branch, or no such commit.
     """
     repository, _ = repository_of(root.folder, context)
     commit, branch = merge_base(repository, revision, context)

@@ -126,7 +126,7 @@ def select(
     clusters: tuple[Cluster, ...] = (),
     lost: Sequence[LostDefinition] = (),
 ) -> list[Application]:
-    """Return the Applications with the names, in their order; all if there are no names.
+    """Return the Applications with the names, in their order; all without names.
 
     Args:
         names: `NAME` or `NAMESPACE/NAME`, or patterns of these with `*` and `?`.

@@ -39,7 +39,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the input ends."""
     for line in sys.stdin:
         sys.stdout.write(json.dumps(_answer(json.loads(line))) + "\n")
         sys.stdout.flush()

@@ -197,7 +197,7 @@ class Renderer:
     def _by_plugin(
         self, application: Application, source: Source, folder: Path, environment: BuildEnvironment
     ) -> list[Rendered] | None:
-        """Render a source with a plugin of the caller, or return None if there is no plugin for it."""
+        """Render a source with a plugin of the caller, or return None without a plugin for it."""
         namespace, block = application.destination.namespace, source.data.get("plugin") or {}
         given = PluginSource(folder, application.name, namespace, block, environment.variables)
         for plugin in self.repositories.repo_map.providers.plugins:

@@ -38,7 +38,7 @@ def kustomize_commands(
 
     Args:
         build: the options of `kustomize build`.
-        edited: the kustomization with the options of the source applied; None if there are no edits.
+        edited: the kustomization with the options of the source applied; None without edits.
     """
     folder = _folder_of(unit)
     command = shlex.join(["kustomize", "build", folder, *build])

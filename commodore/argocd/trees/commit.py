@@ -57,7 +57,7 @@ def merge_base(repository: Path, revision: str, context: Context) -> tuple[str, 
     """Return the merge base of a revision and the default branch of `origin`, and the name of the branch.
 
     Raises:
-        InputError: CMD-ARGO-005, there is no default branch, or no common commit.
+        InputError: CMD-ARGO-005, no default branch, or no common commit.
     """
     for name in DEFAULT_BRANCHES:
         if not git_output(repository, context, "rev-parse", "--quiet", "--verify", name):

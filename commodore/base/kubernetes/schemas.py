@@ -141,7 +141,7 @@ class Schemas:
         self._validator = functools.cache(self._make)
 
     def complaints(self, kind: ApiKind, content: Any) -> list[str] | None:
-        """Validate an object. Returns at most ten messages; None if there is no schema for its kind.
+        """Validate an object. Returns at most ten messages; None for a kind without a schema.
 
         Raises:
             ValueError: the schema cannot be used.

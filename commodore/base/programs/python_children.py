@@ -80,7 +80,7 @@ class LineWorker:
         """Return the answer; None if it takes too long.
 
         Raises:
-            WorkerEnded: there is no answer.
+            WorkerEnded: no answer.
         """
         seconds = self._seconds if self._process is not None else self._seconds + _START
         process = self._started()

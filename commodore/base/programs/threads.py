@@ -14,8 +14,8 @@ def threads(number: int, context: Context, name: str) -> Iterator[tuple[ThreadPo
     """A thread pool, and the context for its work.
 
     If an exception leaves the block, the programs of this context are terminated, and nothing new begins: the block
-    does not wait for programs whose result nobody needs. An interruption also cancels the given context, which belongs
-    to the whole run.
+    does not wait for programs whose results are discarded. An interruption also cancels the given context, which
+    belongs to the whole run.
 
     Args:
         name: the prefix of the threads' names.

@@ -32,7 +32,7 @@ def bill_of_materials(workspace: Workspace, context: Context) -> dict[str, Any]:
     """Return the components, charts, images and Jsonnet libraries of the catalog in a working directory, and the tools
     that created it, as a CycloneDX 1.6 document in JSON. It has no time, so the same catalog has the same document.
 
-    There is no network access.
+    It works without network access.
 
     Raises:
         InputError: nothing was compiled there; or the hierarchy is invalid now.

@@ -15,7 +15,7 @@ from commodore.core.tools import Toolbox, ToolOrigin, check_minimum, locate_tool
 
 
 def tool_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return variables with which workers find managed tools, and kubectl's kustomize if there is no other.
+    """Return variables with which workers find managed tools, and kubectl's kustomize if nothing else is available.
 
     `PATH` comes first, so the user's own tools are not replaced. Empty if there is nothing to add.
     """

@@ -32,7 +32,7 @@ _LABEL = 12  # width of the column before the facts
 
 
 def manifest_lines(explanation: ManifestExplanation, before: tuple[str, ...]) -> Iterator[str]:
-    """The lines of an explanation; click drops the colours where there is no terminal.
+    """The lines of an explanation; click drops the colours without a terminal.
 
     Args:
         before: words of the command line that commands to try need too.

@@ -23,7 +23,7 @@ def tree_of(folder: Path, what: str | None) -> dict[str, bytes]:
     """A revision of the repository in `folder`, a folder, or `folder` itself. A revision goes before a folder.
 
     Raises:
-        InputError: CMD-CAT-018, CMD-CAT-019, there is no such folder and no such revision.
+        InputError: CMD-CAT-018, CMD-CAT-019, no such folder and no such revision.
     """
     from commodore.catalog import read_folder, read_revision
 

@@ -153,7 +153,7 @@ def open_inventory(ctx: click.Context, values: Mapping[str, Any], console: Conso
 
     Raises:
         UsageError: CMD-CLI-040 to 042, options that make no sense together.
-        CommodoreError: there is no such inventory, or it cannot be made.
+        CommodoreError: no such inventory, or it cannot be made.
     """
     from commodore.base.files.workspace import Workspace
     from commodore.core.inventory import PreviewSources, compiled_preview, open_preview

@@ -37,7 +37,7 @@ _OUTCOMES = {
 
 
 def explanation_lines(explanation: Explanation) -> Iterator[str]:
-    """The lines of an explanation; click drops the colours where there is no terminal."""
+    """The lines of an explanation; click drops the colours without a terminal."""
     yield from _lines(explanation, "", f" in target {explanation.target}")
 
 

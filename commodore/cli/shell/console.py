@@ -330,7 +330,7 @@ def working_dir(ctx: click.Context) -> Path:
 
 
 def paint(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Colour the lines of a diff given as (kind, text); click drops the colours where there is no terminal."""
+    """Colour the lines of a diff given as (kind, text); click drops the colours without a terminal."""
     colours = {
         "header": "yellow",
         "hunk": "yellow",

@@ -81,7 +81,7 @@ def find_error_page(requested: str) -> ErrorPage:
     """The page of a code, however it is spelt: `CMD-DEP-012`, `dep-12`, `[CMD-DEP-012]`.
 
     Raises:
-        InputError: there is no such code.
+        InputError: no such code.
         EnvironmentFault: the pages are missing in this installation.
     """
     code = normalize_code(requested)

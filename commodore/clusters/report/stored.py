@@ -25,7 +25,7 @@ def report_file(root: Path, run: str) -> Path:
     """Return the report of a run below the working directory `root`; without `run`, of the newest run with a report.
 
     Raises:
-        InputError: CMD-FLT-115, there is no such report.
+        InputError: CMD-FLT-115, no such report.
     """
     known = [entry for entry in runs(root / "fleet") if entry.report.is_file()]
     for item in known:

@@ -83,7 +83,7 @@ class CompiledInstance:
     """A rendered and filtered instance.
 
     Args:
-        directory: the folder with its files; it does not exist if there are no files.
+        directory: the folder with its files; it does not exist without files.
         seconds: the wall time of rendering; 0 if it was not needed.
         reused: whether the result of an earlier run was valid.
         brought: whether that result was read from a remote store in this run.

@@ -40,7 +40,7 @@ def compare_parameters(
         path: compare only the parameters below it.
 
     Raises:
-        InputError: CMD-INV-041, there is no such parameter on either side.
+        InputError: CMD-INV-041, no such parameter on either side.
     """
     if not path:
         return list(_compare(_without_place(left), _without_place(right), ()))

@@ -94,7 +94,7 @@ def render_inventory(inventory: Path, context: Context) -> Inventory:
 
     Raises:
         InputError: see `render_node`; of several invalid targets, the error of the first.
-        EnvironmentFault: there is no space for temporary files.
+        EnvironmentFault: no space for temporary files.
     """
     inventory = inventory.absolute()
     targets = sorted(path.stem for path in (inventory / "targets").glob("*.yml"))

@@ -16,7 +16,7 @@ def normalise_api_url(url: str | None) -> str:
     """Return the URL with a scheme (https by default), lower-case host, no default port, no empty or dot segments.
 
     Raises:
-        UsageError: there is no URL.
+        UsageError: no URL.
         InputError: it is not an http(s) URL, or it has a user name, a password, a query or a fragment.
     """
     text = (url or "").strip()

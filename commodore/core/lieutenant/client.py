@@ -29,7 +29,7 @@ class LieutenantClient:
         EnvironmentFault: the API cannot be reached or fails, or its response is invalid.
         PolicyError: it redirects to a server that must not receive the token.
         InputError: it does not accept the token, does not know the cluster or tenant, or an id is invalid.
-        UsageError: there is no token.
+        UsageError: no token.
 
     Args:
         api_url: the API's URL in any spelling.
@@ -38,7 +38,7 @@ class LieutenantClient:
         context: announces repeated requests, and a warning if a token is sent over an unencrypted connection.
 
     Raises:
-        UsageError: there is no API URL, or the timeout is not positive.
+        UsageError: no API URL, or the timeout is not positive.
         InputError: the API URL is not valid.
     """
 

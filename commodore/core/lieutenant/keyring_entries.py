@@ -19,7 +19,7 @@ def check_available() -> None:
     """Check that there is a keyring, before a login whose tokens could not be stored.
 
     Raises:
-        EnvironmentFault: there is no keyring, or the library is missing.
+        EnvironmentFault: no keyring, or the library is missing.
     """
     from importlib.util import find_spec
 

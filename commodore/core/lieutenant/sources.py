@@ -97,4 +97,4 @@ class ClusterFile:
         return load_cluster_file(Path(self.path), cluster, self.dynamic_facts, context)
 
     def report(self, cluster: str, body: Mapping[str, Any]) -> None:
-        """Do nothing: there is no API."""
+        """Do nothing, without an API."""

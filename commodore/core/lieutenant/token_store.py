@@ -73,7 +73,7 @@ class TokenStore:
         """Store this entry as the only one for the URL. Call it within `locked`.
 
         Raises:
-            EnvironmentFault: the file cannot be written, or there is no usable keyring.
+            EnvironmentFault: the file cannot be written, or no usable keyring.
         """
         key = api_url.strip()
         if keyring:
@@ -88,7 +88,7 @@ class TokenStore:
         """Remove the entries for this URL in all spellings. Call it within `locked`.
 
         Raises:
-            EnvironmentFault: the file cannot be written, or there is no usable keyring.
+            EnvironmentFault: the file cannot be written, or no usable keyring.
         """
         entries = self._load_for_change()
         for key in spellings(api_url):

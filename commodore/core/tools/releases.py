@@ -156,7 +156,7 @@ class Releases:
         """Return the expected SHA-256 of the archive: the pinned one, else that of the project's checksum file.
 
         Raises:
-            PolicyError: CMD-TOOL-017, there is no checksum; 028, it would be downloaded without https.
+            PolicyError: CMD-TOOL-017, no checksum; 028, it would be downloaded without https.
             CommodoreError: the server cannot be reached.
         """
         if asset.digest is not None:

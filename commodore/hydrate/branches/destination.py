@@ -30,7 +30,7 @@ class PastBranch:
 
     Attributes:
         commits: its head and the ancestors, newest first.
-        note: the newest note among these commits; None if there are no notes.
+        note: the newest note among these commits; None without notes.
     """
 
     commits: tuple[PastCommit, ...]
@@ -98,7 +98,7 @@ class Destination:
         return self._past[head]
 
     def note_of(self, branch: str) -> Note | None:
-        """Return the last note of a branch; None if there are no notes."""
+        """Return the last note of a branch; None without notes."""
         head = self.heads.get(branch)
         return self.past_of(head, branch).note if head else None
 

@@ -1,4 +1,4 @@
-"""Files of commits in a bare clone. There is no working copy, so links, filters and hooks have no effect."""
+"""Files of commits in a bare clone. Without a working copy, links, filters and hooks have no effect."""
 
 from __future__ import annotations
 

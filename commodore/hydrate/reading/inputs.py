@@ -45,7 +45,7 @@ class Run:
         """Return the hydrated commit.
 
         Raises:
-            CommodoreError: there is no such revision.
+            CommodoreError: no such revision.
         """
         return self.dry(hydration).resolve(self.dry_revision(hydration)).sha
 

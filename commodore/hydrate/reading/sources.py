@@ -326,7 +326,7 @@ class Clones:
         """Return the commit of a revision; None for other repositories.
 
         Raises:
-            CommodoreError: there is no such revision.
+            CommodoreError: no such revision.
         """
         if self.keys is None and url.startswith(_LOCAL):
             self.store.sync([(url, revision_of(revision))])

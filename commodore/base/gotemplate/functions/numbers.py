@@ -33,7 +33,7 @@ def to_int(value: Value) -> int:
 
 
 def _without_zeros(text: str) -> str:
-    """Remove zeros after the decimal point, if there are no other digits."""
+    """Remove the fraction if it has zeros only."""
     return re.sub(r"\.0*\Z", "", text) if re.search(r"\.0+\Z", text) else text
 
 

@@ -65,7 +65,7 @@ class TaskReceiver(Generic[TaskT]):
         """Receive the next task.
 
         Raises:
-            EOFError: there are no more tasks.
+            EOFError: no more tasks.
         """
         while True:
             received = _TaskUnpickler(io.BytesIO(self._connection.recv_bytes()), self._runs).load()

@@ -111,7 +111,7 @@ class _Worker(Generic[TaskT]):
         return self.connection.poll()
 
     def close(self) -> None:
-        """Dismiss it: it ends when there are no more tasks."""
+        """Dismiss it: it ends after the last task."""
         self.connection.close()
         self._end.close()
 

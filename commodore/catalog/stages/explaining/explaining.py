@@ -25,7 +25,7 @@ def explain_manifest(workspace: Workspace, target: str, here: Path, context: Con
         here: the folder that relative paths are resolved against first.
 
     Raises:
-        InputError: there is no such manifest, object or field; or the hierarchy is invalid now.
+        InputError: no such manifest, object or field; or the hierarchy is invalid now.
         UsageError: CMD-INV-040, the field is not a path.
         EnvironmentFault: git or the disk refused.
     """

@@ -40,7 +40,7 @@ def find_manifest(workspace: Workspace, name: str, here: Path) -> Manifest:
             an absolute one.
 
     Raises:
-        InputError: CMD-INV-046, nothing has been compiled; CMD-CAT-020, there is no such manifest; CMD-CAT-021, it
+        InputError: CMD-INV-046, nothing has been compiled; CMD-CAT-020, no such manifest; CMD-CAT-021, it
             exists, but the last compile did not write it.
     """
     _check_compiled(workspace)

@@ -48,7 +48,7 @@ def find_object(text: bytes, name: str, place: str) -> tuple[ObjectPlace, FieldP
         place: the name of the file in errors.
 
     Raises:
-        InputError: CMD-CAT-022, there is no such object, or more than one; CMD-CAT-023, it has no such field;
+        InputError: CMD-CAT-022, no such object, or more than one; CMD-CAT-023, it has no such field;
             CMD-YAML-001, the file is not YAML.
         UsageError: CMD-INV-040, the field is not a path.
     """

@@ -63,7 +63,7 @@ def _listening(lines: list[str]) -> Iterator[None]:
     """Add the lines written to file descriptor 2, which `std.trace` writes to, to `lines` at the end of the block."""
     try:
         stderr = os.dup(2)
-    except OSError:  # closed: there are no traces
+    except OSError:  # closed: traces are discarded
         yield
         return
     with os.fdopen(stderr, "wb"), _sink() as sink:

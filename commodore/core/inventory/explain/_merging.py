@@ -114,7 +114,7 @@ def fold(values: Iterable[tuple[Any, bool]]) -> Any:
     """Merge values in order; a value with True discards the values before it.
 
     Raises:
-        CannotMergeError: two values cannot be merged, or there are no values.
+        CannotMergeError: two values cannot be merged, or no values.
     """
     merged: Any = _NOTHING
     for value, resets in values:

@@ -158,7 +158,7 @@ def replay(explanation: Explanation) -> Any:
 
 
 def agrees(explanation: Explanation) -> bool:
-    """Check if replaying the chain gives the rendered value, or no value if there is no rendered one."""
+    """Check if replaying the chain gives the rendered value, or no value if none was rendered."""
     try:
         value = replay(explanation)
     except LookupError:

@@ -121,7 +121,7 @@ class References(Linter):
                 yield replace(finding, message=message, hint=f"did you mean ${{{meant}}}?")
 
     def _near(self, keys: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the known prefix of a path, ending with the only similar key; empty if there is no such key."""
+        """Return the known prefix of a path, ending with the only similar key; empty without a similar key."""
         known = self._known
         for depth, key in enumerate(keys):
             if known.open or not known.keys:

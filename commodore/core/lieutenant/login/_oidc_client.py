@@ -102,7 +102,7 @@ class ProviderClient:
             empty: accept a successful response without content.
 
         Raises:
-            EnvironmentFault: there is no response, or it is not a response of OAuth.
+            EnvironmentFault: no response, or it is not a response of OAuth.
             PolicyError: the URL is not encrypted, or redirects elsewhere.
         """
         check_url(url, what)

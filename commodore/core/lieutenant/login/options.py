@@ -53,7 +53,7 @@ class LoginOptions:
         timeout: seconds for one request.
         client_id, discovery_url: the identity provider; if neither is given, that of the API.
         callback: the address of the callback server.
-        device: use the device flow; None: if there is no browser here and the provider allows it.
+        device: use the device flow; None: if this machine has no browser and the provider allows it.
         keyring: store the tokens in the keyring.
     """
 

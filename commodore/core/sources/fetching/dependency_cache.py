@@ -99,7 +99,7 @@ class DependencyCache:
         return self._remote is not None
 
     def copy(self, key: CacheKey, target: Path) -> bool:
-        """Copy an entry to the new folder `target`, with modes and times. Returns False if there is no intact entry."""
+        """Copy an entry to the new folder `target`, with modes and times. Returns False without an intact entry."""
         if self.store.copy(self._place(key), target):
             return True
         return self.bring([key]) > 0 and self.store.copy(self._place(key), target)
@@ -128,7 +128,7 @@ class DependencyCache:
         return self._remote.bring(missing, lambda digest, packed: self._adopt(missing[digest], packed))
 
     def pack(self, key: CacheKey) -> bytes | None:
-        """Return an entry packed for other machines; None if there is no intact entry, or it is too large."""
+        """Return an entry packed for other machines; None without an intact entry, or if it is too large."""
         from commodore.core.sources.fetching import archives  # imports libraries that few runs need
 
         with contextlib.suppress(OSError, CommodoreError), self.store.staging() as aside:

@@ -29,7 +29,7 @@ class Downloads(EntryStore):
         super().__init__("downloads", cache / "downloads", limits)
 
     def digest(self, url: str, context: Context, check: Callable[[str], None] | None = None) -> str | None:
-        """Download a URL, unless it has not changed, and return the digest of its content; None if there is no content.
+        """Download a URL, unless it has not changed, and return the digest of its content; None without content.
 
         Args:
             check: validates the targets of redirects; see `get_download`.

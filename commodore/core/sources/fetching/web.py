@@ -41,7 +41,7 @@ def get_download(
         check: validates the targets of redirects; see `Policy`.
 
     Raises:
-        CommodoreError: there is no response, or it is not allowed; and errors of `check`.
+        CommodoreError: no response, or it is not allowed; and errors of `check`.
     """
     limits = context.limits
     policy = Policy(

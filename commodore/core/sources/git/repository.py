@@ -176,7 +176,7 @@ class Repository:
 
     @property
     def can_be_mirrored(self) -> bool:
-        """Check if there is no clone yet, and the cache of fetched repositories has the remote."""
+        """Return True if no clone exists yet and the cache of fetched repositories has the remote."""
         return self._mirrors is not None and is_missing(self.path) and self._mirrors.holds(self.url)
 
     def obtain(self) -> bool:
@@ -287,7 +287,7 @@ class Repository:
         """Open the bare clone; offline, a missing one is an error.
 
         Raises:
-            EnvironmentFault: see `ensure`; or offline and there is no clone.
+            EnvironmentFault: see `ensure`; or offline and without a clone.
         """
         if self.context.offline and not self.path.exists():
             self._refuse_offline("there is no clone of it")

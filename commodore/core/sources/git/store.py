@@ -124,7 +124,7 @@ class RepositoryStore:
         Raises:
             InputError: the URL is not usable.
             PolicyError: the folder holds something else that would be lost.
-            EnvironmentFault: the remote cannot be reached, the clone is damaged, or offline there is no clone.
+            EnvironmentFault: the remote cannot be reached, the clone is damaged, or offline without a clone.
         """
         repository_key(url)
         ask = self._questions.answer

@@ -258,7 +258,7 @@ def content_layer(reference: ImageReference, manifest: Manifest, types: Collecti
     """Return the layer of an artefact that holds its content.
 
     Raises:
-        PolicyError: CMD-OCI-006, there is no such layer, or several, or too many layers in all.
+        PolicyError: CMD-OCI-006, no such layer, or several, or too many layers in all.
     """
     layers = [layer for layer in manifest.layers if layer.media_type in types]
     if len(layers) != 1 or len(manifest.layers) > _MOST:
