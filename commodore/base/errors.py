@@ -118,7 +118,7 @@ class CommodoreError(Exception):
         return f"{self.code}: {self.message}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the error with its message below a subject, and with further places after and before its own."""
+        """Pickle with all fields: errors cross process borders."""
         return _rebuild, (type(self), self.code, self.message, self.hint, self.locations)
 
     def about(

@@ -132,7 +132,7 @@ def _unusable(cause: BaseException) -> InputError | None:
         return InputError(
             "CMD-WORK-009",
             "too deep nesting",
-            hint="look for deeply nested values or folders, and for references to themselves;  "
+            hint="look for deeply nested values or folders, and for references to themselves; "
             "a hundred levels are supported",
         )
     if isinstance(cause, ValueError) and str(cause).startswith("Exceeds the limit ("):

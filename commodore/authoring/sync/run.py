@@ -168,10 +168,10 @@ def _result_without_token(result: ItemResult, rewrite: _Rewrite) -> ItemResult:
 def _announcing_without_token(announce: Announce, rewrite: _Rewrite) -> Announce:
     """Return a listener that rewrites the texts of events."""
 
-    def announce_announcing_without_token(event: Event) -> None:
+    def announce_rewritten(event: Event) -> None:
         texts = {
             field.name: rewrite(text) for field in fields(event) if isinstance(text := getattr(event, field.name), str)
         }
         announce(replace(event, **texts))
 
-    return announce_announcing_without_token
+    return announce_rewritten

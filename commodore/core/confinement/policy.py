@@ -160,7 +160,7 @@ DEFAULT_POLICY = TrustPolicy()
 
 
 def check_source(url: str, what: str, *, named_by: str | None = None) -> None:
-    """Refuse a source without a policy: an address of this machine's link, or a forbidden redirect of a server.
+    """Refuse, without a policy, an address of this machine's link, or a forbidden redirect of a server.
 
     Args:
         url: a URL, or git's `user@host:path`.

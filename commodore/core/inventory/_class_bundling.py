@@ -1,7 +1,7 @@
 """Bundling of many `defaults` classes into one, for rendering only (ADR 0014).
 
 reclass-rs copies everything merged so far for each class that a target includes, so its time grows with the square of
-the number of components. Most `defaults` classes only have `parameters`, with keys that no other class has. MergedMap
+the number of components. Most `defaults` classes only have `parameters`, with keys that no other class has. Merging
 such classes one after another equals merging one class with all of their parameters in that order.
 
 So they are concatenated, as text, in a copy of the hierarchy that consists of links. The copy does not have the single

@@ -173,7 +173,7 @@ class ReclassProcess:
             return _LimitHitError()
         return find_in_output(said, "rendering the hierarchy") or EnvironmentFault(
             "CMD-INV-052",
-            f"the process that renders the hierarchy has ended with status {status}: {said or 'without a message'}",
+            f"the process that renders the hierarchy has ended with status {status}: {said or 'no message'}",
             hint="it may lack memory; if it cannot start, reinstall commodore with its dependencies",
         )
 

@@ -85,9 +85,7 @@ def _render(
         nodes = reclass.inventory().as_dict()["nodes"]
     except ValueError as error:
         if target is None and key in opened:
-            for name in sorted(
-                opened[key].nodes
-            ):  # of several errors reclass-rs returns any; this is the first target's
+            for name in sorted(opened[key].nodes):  # of several errors reclass-rs returns any
                 try:
                     opened[key].nodeinfo(name)
                 except ValueError as first:

@@ -264,7 +264,7 @@ class PathKind(ReadKind):
     """A kind of input that has a path."""
 
     is_folder: ClassVar[bool] = False
-    """Whether it is a folder with all its files, except for the further paths in the key."""
+    """True for a folder with all its files, except for the further paths in the key."""
 
     def path(self, which: Key, places: PortablePaths) -> str:
         """Return its path."""
@@ -324,7 +324,7 @@ class FolderTree(PathKind):
     name, topic = "tree", "tree"
     is_folder = True
     modes: ClassVar[bool] = False
-    """Whether all bits of modes are compared."""
+    """True if all bits of modes are compared."""
 
     def look(self, path: str, excluded: tuple[str, ...], places: PortablePaths) -> str:
         if excluded and not os.path.lexists(path):

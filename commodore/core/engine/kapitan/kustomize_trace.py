@@ -66,7 +66,7 @@ class Kustomize:
         self._context = context
         self._fetches: list[Fetch] = []
         self.is_taken = False
-        """Whether the result was taken from the cache, so that the wrapper does not run."""
+        """True if the result was taken from the cache, so that the wrapper does not run."""
         self._listings: dict[Fetch, dict[str, str]] = {}
         self._user_git = ""
         self.source = ""

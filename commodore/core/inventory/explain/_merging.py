@@ -1,4 +1,4 @@
-"""MergedMap of values like reclass-rs: maps deeply, lists by appending, other values replaced; `~` and null reset.
+"""Merging of values like reclass-rs: maps deeply, lists by appending, other values replaced; `~` and null reset.
 
 A merged map keeps the markers of its keys, as they apply again if a reference merges the map over another one. As plain
 data its keys are written with their markers.

@@ -16,7 +16,7 @@ from commodore.core.lieutenant.tokens import can_renew, expired_token, id_token_
 
 
 class TokenSource:
-    """Return the token for each request to the API, or None without one.
+    """Returns the token for each request to the API when it is called, or None without one.
 
     Args:
         given: returns the token that the user gave, if any.

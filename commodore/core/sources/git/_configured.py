@@ -2,7 +2,7 @@
 repository may have come as an archive, or from another account.
 
 They are not started, unless the user's own configuration has the same setting. Settings that this program's commands
-do not use (editors, pagers, programs for differences and merges, connections to remotes) stays as it is; hooks and
+do not use (editors, pagers, programs for differences and merges, connections to remotes) stay as they are; hooks and
 fsmonitor are switched off for each call of git.
 """
 

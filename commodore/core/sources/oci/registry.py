@@ -118,7 +118,7 @@ class Registries:
         config, layers = data.get("config"), data.get("layers")
         if not isinstance(config, dict) or not isinstance(layers, list):
             raise _refused(
-                f"{reference} is not a single artefact: {printable(str(data.get('mediaType', 'without a media type')))}"
+                f"{reference} is not a single artefact: {printable(str(data.get('mediaType', 'no media type')))}"
             )
         return Manifest(
             digest, _descriptor(reference, config), tuple(_descriptor(reference, layer) for layer in layers)
