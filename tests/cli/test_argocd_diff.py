@@ -87,6 +87,21 @@ def test_forms(diff: Call, tmp_path: Path) -> None:
     assert 'value="argocd/a">argocd/a</button>' in files["html"].read_text(encoding="utf-8")
 
 
+@pytest.mark.requirement("D80")
+def test_two_versions_of_argocd(diff: Call, call: Call, shop: Path) -> None:
+    (shop / "b" / "c.yaml").write_text(f"# +argocd:skip-file-rendering\n{config(k='1')}", encoding="utf-8")
+    git(shop, "rm", "-q", "b/c.json")
+    git(shop, "add", "b")
+    git(shop, "commit", "-qm", "two")
+    assert diff("--base", "HEAD..HEAD", "--argocd-version", "3.0")[0] == 0
+    code, out, _ = diff("--base", "HEAD..HEAD", "--argocd-version", "3.0..3.1")
+    assert (code, out.splitlines()[:2]) == (1, ["1 removed", "  ~ argocd/b  1 removed"])
+    code, _, err = diff("--base", "HEAD", "--argocd-version", "..3.1")
+    assert (code, "[CMD-ARGO-027]" in err) == (2, True)
+    code, _, err = call("argocd", "apps", "--offline", "--path", str(shop), "--argocd-version", "3.0..3.1")
+    assert (code, "[CMD-ARGO-027]" in err) == (2, True)
+
+
 def test_dangers_fail(diff: Call) -> None:
     code, _, err = diff("--base", "HEAD", "--fail-on", "deletes-volume", "--no-exit-code")
     assert (code, "[CMD-ARGO-711]" in err) == (2, True)

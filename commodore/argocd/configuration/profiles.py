@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import Location, UsageError
 
-_VERSION = re.compile(r"v?(\d+)\.(\d+)(?:[.+-].*)?")
+_VERSION = re.compile(r"(?!.*\.\.)v?(\d+)\.(\d+)(?:[.+-].*)?")  # no range, which only `diff` takes
 
 
 @dataclass(frozen=True, slots=True)

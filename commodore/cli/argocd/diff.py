@@ -39,8 +39,8 @@ def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     from commodore import argocd
 
     base, between, target = (values["argocd_version"] or "").partition("..")
-    if between:
-        values |= {"base_argocd_version": base or None, "argocd_version": target or None}
+    if base and between:
+        values |= {"base_argocd_version": base, "argocd_version": target or None}
     analysis = Analysis.of(ctx, values)
     console = analysis.console
     check_flags(values["fail_on"])

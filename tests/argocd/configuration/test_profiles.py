@@ -40,9 +40,10 @@ def test_which_version_counts(written: str, pinned: list[str], name: str, severi
     ]
 
 
-def test_what_is_no_version() -> None:
+@pytest.mark.parametrize("text", ["newest", "3.4..3.5", "3.4.1..3.5.0", "3.4..", "..3.4"])
+def test_what_is_no_version(text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        choose_profile("newest", {}, Diagnostics())
+        choose_profile(text, {}, Diagnostics())
     assert caught.value.code == "CMD-ARGO-027"
 
 
