@@ -11,7 +11,7 @@ _STRICT = (
     415, 421, 426, 501, 505, 506, 507, 601, 602, 603, 604, 605, 607, 701, 704, 705, 707, 801, 910,
 )  # fmt: skip
 STRICT = frozenset(f"CMD-ARGO-{number:03d}" for number in _STRICT)
-"""The codes that are errors with `--strict`: something is not supported or ignored."""
+"""The codes that are errors with `--strict`: something is not supported, or is ignored."""
 
 
 def is_partial(diagnostics: Iterable[Diagnostic]) -> bool:

@@ -30,7 +30,7 @@ _GZIP = "+gzip"
 
 
 class Artefacts:
-    """Fetch artefacts and cache them by digest.
+    """Fetches artefacts, and caches them by digest.
 
     Args:
         scratch: a folder of this run, in which they are unpacked.

@@ -47,7 +47,7 @@ class Chart:
 
 @dataclass
 class Charts:
-    """Fetch charts, each once per run, and cache them.
+    """Fetches charts, each once per run, and caches them.
 
     Args:
         scratch: a folder of this run, in which charts are unpacked.

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 
 class GitProvider(Protocol):
-    """Provide repositories. Queried after `--repo-map` and the tree under analysis, and before the cache."""
+    """Provides repositories. Queried after `--repo-map` and the tree under analysis, and before the cache."""
 
     def resolve(self, url: str, revision: str) -> str | None:
         """Return the commit of a revision; None for a repository that is not provided.
@@ -27,7 +27,7 @@ class GitProvider(Protocol):
 
 
 class ChartProvider(Protocol):
-    """Provide charts. Queried before the cache."""
+    """Provides charts. Queried before the cache."""
 
     def resolve(self, repository: str, name: str, requested: str) -> str | None:
         """Return the version to use; None for a chart that is not provided.
@@ -44,14 +44,14 @@ class ChartProvider(Protocol):
 
 
 class RemoteProvider(Protocol):
-    """Provide files of web servers: value files, indexes and archives of charts."""
+    """Provides files of web servers: value files, indexes and archives of charts."""
 
     def fetch(self, url: str) -> bytes | None:
         """Return the content of a URL; None if it is not provided."""
 
 
 class ArtefactProvider(Protocol):
-    """Provide OCI artefacts with manifests. Queried before the cache."""
+    """Provides OCI artefacts with manifests. Queried before the cache."""
 
     def resolve(self, url: str, requested: str) -> str | None:
         """Return the digest to use; None for an artefact that is not provided.
@@ -94,7 +94,7 @@ class PluginSource:
 
 
 class PluginRenderer(Protocol):
-    """Render sources instead of a config management plugin. It is code of the caller, and trusted."""
+    """Renders sources instead of a config management plugin. It is code of the caller, and trusted."""
 
     def fits(self, source: PluginSource) -> bool:
         """Check if this renderer handles a source."""

@@ -23,7 +23,7 @@ _FILE = "content"
 
 @dataclass
 class RemoteFiles:
-    """Fetch files, each once per run, and cache them for offline runs.
+    """Fetches files, each once per run, and caches them for offline runs.
 
     Args:
         scratch: a folder of this run.

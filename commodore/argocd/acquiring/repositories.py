@@ -49,7 +49,7 @@ class _Obtained:
 
 @dataclass
 class Repositories:
-    """Return the files of repositories at revisions, each obtained once per run.
+    """Obtains the files of repositories at revisions, each once per run.
 
     Args:
         scratch: a folder of this run, in which commits are extracted.

@@ -59,7 +59,7 @@ class Generated:
 
 
 class Expander:
-    """Generate the Applications of ApplicationSets.
+    """Expands ApplicationSets to their Applications.
 
     Args:
         settings: the settings of the installation.

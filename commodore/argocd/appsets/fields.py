@@ -21,7 +21,7 @@ Params = Mapping[str, Any]
 
 
 class TextRenderer:
-    """Render texts in the template language of an ApplicationSet. Each text is parsed once.
+    """Renders texts in the template language of an ApplicationSet. Each text is parsed once.
 
     Args:
         go: True for Go templates.

@@ -43,7 +43,7 @@ class GeneratorInputs:
 
 
 class Generators:
-    """Run the generators of an ApplicationSet."""
+    """Runs the generators of an ApplicationSet."""
 
     def __init__(self, inputs: GeneratorInputs, texts: TextRenderer, place: Location) -> None:
         self._inputs = inputs

@@ -47,7 +47,7 @@ Repositories = Callable[[str, str], Checkout]
 
 
 class GitGenerator:
-    """Generate parameters from repositories, each listed once.
+    """Generates parameters from repositories, each listed once.
 
     Args:
         repositories: returns the files of a repository.

@@ -70,7 +70,7 @@ def _from_yaml(text: str, path: str, place: Location) -> list[Params]:
 def cluster_params(
     fields: Mapping[str, Any], clusters: Sequence[Cluster], texts: TextRenderer, path: str, place: Location
 ) -> list[Params]:
-    """Return the clusters that a generator selects by name; without a selector also the local one."""
+    """Return the parameters of the selected clusters, in their order; without a selector also of the local one."""
     selector = fields.get("selector") or {}
     chosen = [cluster for cluster in clusters if selects(selector, cluster.labels, place)]
     result = [_cluster(cluster.name, cluster.server, cluster, go=texts.go) for cluster in chosen]

@@ -104,7 +104,7 @@ class HealthScripts:
             raise _failed(key, f"fails: {answer['error']}")
         health = answer["health"]
         if health is not None and health["status"] not in STATUSES:
-            raise _failed(key, f"returns the status {health['status']!r}, expected {', '.join(STATUSES)}")
+            raise _failed(key, f"returns the status {health['status']!r}, expected one of {', '.join(STATUSES)}")
 
 
 def _failed(key: str, why: str) -> InputError:

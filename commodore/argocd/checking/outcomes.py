@@ -1,4 +1,4 @@
-"""Tests of Applications: each is rendered, and checked against its project and its objects' rules."""
+"""Tests of Applications: each is rendered, and checked against its project, health scripts and schemas."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class ComparisonRequest:
 
     Attributes:
         names: names or patterns of Applications; empty for all.
-        narrowing: selection of Applications, which one of the sides must match.
+        application_filter: a filter of Applications, which one of the sides must match.
         shown: the objects that are compared.
         considered: a filter for changed files.
         allow_unknown: warn, and do not fail, if something is unknown although its inputs have changed.
@@ -126,7 +126,7 @@ class ComparisonRequest:
     """
 
     names: tuple[str, ...] = ()
-    narrowing: ApplicationFilter = field(default_factory=ApplicationFilter)
+    application_filter: ApplicationFilter = field(default_factory=ApplicationFilter)
     shown: ObjectFilter = field(default_factory=ObjectFilter)
     considered: ChangedFileFilter = field(default_factory=ChangedFileFilter)
     options: ComparisonOptions = field(default_factory=ComparisonOptions)
@@ -263,7 +263,7 @@ class _TreeComparison:
         chosen = {
             id(application) for application in select(list(union.values()), names, controller=controller, lost=lost)
         }
-        fits = self.request.narrowing.fits
+        fits = self.request.application_filter.fits
         return sorted(
             name
             for name, application in union.items()

@@ -224,9 +224,9 @@ def take_values(candidates: Candidates, files: Iterable[Path], limits: Limits) -
         content = read_file(file, limits)
         for value, line in read_placed_documents(content, place=str(file)):
             place = Location(str(file), line)
-            for config_map in objects_of_values(value):
-                candidates.lines.setdefault(place, {}).update(lines_of(content, config_map, line))
-                candidates.take(config_map, place, "option")
+            for data in objects_of_values(value):
+                candidates.lines.setdefault(place, {}).update(lines_of(content, data, line))
+                candidates.take(data, place, "option")
 
 
 def _add(candidates: Candidates, value: Any, place: Location) -> None:

@@ -107,9 +107,7 @@ class LaterStages:
                 continue
             label = self.opened.settings.label(application.namespace, application.name)
             try:
-                yield (
-                    application,
-                    [rendered_object.data for rendered_object in expand_lists(rendered, label, Diagnostics())],
-                )
+                objects = expand_lists(rendered, label, Diagnostics())
+                yield application, [item.data for item in objects]
             except CommodoreError as error:
                 yield application, error

@@ -180,7 +180,7 @@ def _suggested_entries(folder: Path, limits: Limits) -> str:
     seen = defining_folders(folder, limits)
     if not seen:
         return "choose another folder"
-    return f"render the charts that define them: {' or '.join(f'--entry {shlex.quote(folder)}' for folder in seen)}"
+    return f"render the charts that define them: {' or '.join(f'--entry {shlex.quote(chart)}' for chart in seen)}"
 
 
 def _check_caches(tree: Tree) -> None:
@@ -205,7 +205,7 @@ _TRIES = 3  # how often rendered settings may change rendering
 
 @dataclass
 class _Search:
-    """Search Applications again until the settings that are rendered do not change."""
+    """Searches for Applications, again while rendered settings change how others render."""
 
     root: SearchRoot
     tree: Tree

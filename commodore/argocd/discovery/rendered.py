@@ -19,7 +19,7 @@ from commodore.base.errors import CommodoreError, InputError, Location
 
 @dataclass
 class AppOfAppsSearch:
-    """Search Applications among the rendered objects of Applications, until a round has no new ones.
+    """Searches the rendered objects of Applications for further Applications, until a round has no new ones.
 
     Args:
         candidates: collects settings.

@@ -81,8 +81,8 @@ def parse_select(text: str) -> ApplicationFilter:
         elif match["operator"].strip("=") or not match["value"] or match["field"] in fields:
             raise UsageError(
                 "CMD-ARGO-028",
-                f"--select {text!r}: {part!r} must select a {match['field']}",
-                hint=f"write {match['field']}=PATTERN once, or label:{part} if a label is meant",
+                f"--select {text!r}: expected one {match['field']}=PATTERN, not {part!r}",
+                hint=f"write label:{part} if a label is meant",
             )
         else:
             fields[match["field"]] = match["value"]

@@ -98,6 +98,5 @@ def _name(key: ObjectKey, data: Mapping[str, object]) -> str:
 
 def _part(text: str) -> str:
     """Return a text as a file name, in lower case."""
-    return "".join(character if character.isalnum() or character in "-._" else "~" for character in text.lower())[
-        :200
-    ].lstrip(".")
+    safe = "".join(character if character.isalnum() or character in "-._" else "~" for character in text.lower())
+    return safe[:200].lstrip(".")

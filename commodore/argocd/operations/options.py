@@ -93,7 +93,7 @@ class Kubernetes:
     """Options: capabilities of the clusters.
 
     Attributes:
-        kube_version, api_version: the versions that charts see.
+        kube_version, api_version: the version and the APIs of Kubernetes that charts see.
         api_versions_from_tree: True to add the APIs of CustomResourceDefinitions in the tree.
         cluster_scoped: further cluster-scoped kinds, as `GROUP/KIND`.
     """

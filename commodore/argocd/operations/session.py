@@ -211,7 +211,7 @@ def compare(
     sides = find_sides(session, base, target)
     request = ComparisonRequest(
         names=tuple(names),
-        narrowing=parse_select(options.select),
+        application_filter=parse_select(options.select),
         shown=options.shown,
         considered=options.considered,
         options=options.comparison,

@@ -28,7 +28,7 @@ from commodore.core.sources.git import CommitStore, anonymous_variables, redact,
 
 _LISTS = ("resources", "crds", "configurations", "patchesStrategicMerge", "patchesJson6902", "patches")
 _FOLDERS = ("resources", "bases", "components")
-_MAX_KUSTOMIZATIONS = 50  # kustomizations
+_MAX_KUSTOMIZATIONS = 50
 _OF_GIT = re.compile(r"https?://[^/]+/.*(//|\.git(/|\?|$)|/_git/)|.*[?&](ref|version|submodules|timeout)=")
 _OWN = ("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
 _NO_GIT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}

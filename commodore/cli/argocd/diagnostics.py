@@ -16,7 +16,7 @@ from commodore.cli.shell.options import options
 @options(*ARGOCD_DIAGNOSTICS)
 @click.pass_context
 def diagnostics(ctx: click.Context, /, **values: Any) -> int:
-    """List everything that is found while a repository is read, what merely informs, too.
+    """List all diagnostics about a repository, including informative ones.
 
     With --show rendered all Applications are rendered and their ignore rules are checked, with --show plugins the ones
     that plugins render. Each finding has a code, which `commodore explain` describes. The exit code is 2 if one of them
