@@ -69,7 +69,7 @@ def read_dynamic_facts(entries: Sequence[str], console: Console) -> Mapping[str,
 
 
 def check_dynamic_facts(entries: Sequence[str], ctx: click.Context) -> None:
-    """Refuse what can only be meant as the working directory, which `-d` before the command names.
+    """Refuse an entry without `=`: most likely it is the working directory, which `-d` before the command names.
 
     Raises:
         UsageError: CMD-CLI-027, an entry has no `=`.
@@ -78,6 +78,6 @@ def check_dynamic_facts(entries: Sequence[str], ctx: click.Context) -> None:
     if entry is not None:
         raise UsageError(
             "CMD-CLI-027",
-            f"{entry!r} : expected a dynamic fact KEY=VALUE",
+            f"invalid dynamic fact {entry!r}: expected KEY=VALUE",
             hint=f"if it is the working directory: {misplaced_option('-d', entry, ctx.command_path)}",
         )
