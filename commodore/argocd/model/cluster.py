@@ -14,6 +14,12 @@ from commodore.base.errors import InputError, Location
 SECRET_TYPE = "argocd.argoproj.io/secret-type"  # noqa: S105 - the name of a label
 IN_CLUSTER = "in-cluster"
 IN_CLUSTER_SERVER = "https://kubernetes.default.svc"
+_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def _without_applied(annotations: Mapping[str, str]) -> dict[str, str]:
+    """Return annotations for documents, without the copy of the whole Secret that `kubectl apply` adds."""
+    return {key: value for key, value in annotations.items() if key != _APPLIED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,7 @@ class Cluster:
     server: str
     project: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict, metadata={"json": _without_applied})
     namespaces: tuple[str, ...] = ()
     place: Location | None = None
     kube_version: str = ""

@@ -10,8 +10,10 @@ import pytest
 from commodore.argocd import ArgoSettings, Diagnostics, read_settings
 from commodore.argocd.configuration import NEWEST, Candidates, IgnoredFields, Installation, objects_of_values
 from commodore.argocd.discovery import Search, SearchRoot, open_listing
+from commodore.argocd.model import Cluster
 from commodore.argocd.model.fields import Fields
 from commodore.base.context import Context
+from commodore.base.documents import plain
 from commodore.base.errors import InputError, Location
 from commodore.base.events import ignore
 from commodore.base.limits import DEFAULT_LIMITS
@@ -92,6 +94,12 @@ def test_clusters_are_read_without_their_credentials(tmp_path: Path) -> None:
     ]
     assert settings.clusters[0].labels["env"] == "prod"
     assert "t0psecret" not in repr(settings)
+
+
+@pytest.mark.requirement("D18")
+def test_documents_of_clusters_have_no_copy_of_their_secrets() -> None:
+    annotations = {"kubectl.kubernetes.io/last-applied-configuration": '{"config": "t0psecret"}', "team": "a"}
+    assert plain(Cluster("prod", "https://prod", annotations=annotations))["annotations"] == {"team": "a"}
 
 
 SECRET = """\
