@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import date, datetime, time
 from enum import Enum
@@ -18,6 +19,9 @@ VERSION = 1
 
 NO_NUMBERS = ("inf", "-inf", "nan")
 """The texts of numbers that JSON cannot represent."""
+
+_SAME = frozenset({type(None), str, int, bool})
+"""The types that need no conversion. They are compared in place, as reports have many texts."""
 
 
 class Absent(Enum):
@@ -54,47 +58,57 @@ def plain(value: Any) -> Any:
     Raises:
         TypeError: a value of a type without a JSON representation.
     """
-    kind = type(value)
-    if value is None or kind in (str, int, bool):
-        return value
-    if kind in (list, tuple):  # the most frequent types first: reports are large
-        return [plain(inner) for inner in value]
-    if kind is dict:
-        return {key if type(key) is str else _key(key): plain(inner) for key, inner in value.items()}
-    if (as_plain := getattr(value, "as_plain", None)) is not None and not isinstance(value, type):
-        return plain(as_plain())
-    if isinstance(value, Enum):
-        return plain(value.value)
-    if isinstance(value, str | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _fields(value)
-    if isinstance(value, Mapping):
-        return {_key(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, AbstractSet):
-        return sorted(map(plain, value))
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return plain(value._asdict())
-    if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
-    if isinstance(value, bytes):  # from YAML's !!binary, and encoded like it
-        return b64encode(value).decode()
-    if isinstance(value, PurePath | datetime | date | time):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    kind: Any = type(value)
+    return value if kind in _SAME else _converter(kind)(value)
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    shown: dict[str, Any] = {}
-    for field in dataclasses.fields(value):
-        how = field.metadata.get("json", True)
-        if how:
-            inner = getattr(value, field.name)
-            shown[field.name] = inner if how is True else how(inner)
-    shown |= {name: getattr(value, name) for name in getattr(value, "json_properties", ())}
-    return {name: plain(inner) for name, inner in shown.items() if inner is not ABSENT}
+@functools.cache
+def _converter(kind: type) -> Callable[[Any], Any]:
+    """Return the function that converts values of a class."""
+    if hasattr(kind, "as_plain"):
+        return lambda value: plain(value.as_plain())
+    if issubclass(kind, Enum):
+        return lambda value: plain(value.value)
+    if issubclass(kind, str | int):
+        return lambda value: value
+    if issubclass(kind, float):
+        return lambda value: value if math.isfinite(value) else str(value)
+    if dataclasses.is_dataclass(kind):
+        return _fields_converter(kind)
+    if issubclass(kind, Mapping):
+        return lambda value: {
+            key if type(key) is str else _key(key): inner if type(inner) in _SAME else plain(inner)
+            for key, inner in value.items()
+        }
+    if issubclass(kind, AbstractSet):
+        return lambda value: sorted(map(plain, value))
+    if issubclass(kind, tuple) and hasattr(kind, "_asdict"):
+        return lambda value: plain(value._asdict())
+    if issubclass(kind, list | tuple):
+        return lambda value: [inner if type(inner) in _SAME else plain(inner) for inner in value]
+    if issubclass(kind, bytes):  # from YAML's !!binary, and encoded like it
+        return lambda value: b64encode(value).decode()
+    if issubclass(kind, PurePath | datetime | date | time):
+        return str
+    raise TypeError(f"{kind.__name__} has no form in JSON")
+
+
+def _fields_converter(kind: Any) -> Callable[[Any], dict[str, Any]]:
+    shown = {field.name: field.metadata.get("json", True) for field in dataclasses.fields(kind)}
+    shown |= dict.fromkeys(getattr(kind, "json_properties", ()), True)
+    columns = [(name, None if how is True else how) for name, how in shown.items() if how]
+
+    def convert(value: Any) -> dict[str, Any]:
+        data = {}
+        for name, how in columns:
+            inner = getattr(value, name)
+            if how is not None:
+                inner = how(inner)
+            if inner is not ABSENT:
+                data[name] = inner if type(inner) in _SAME else plain(inner)
+        return data
+
+    return convert
 
 
 def _key(key: Any) -> str:

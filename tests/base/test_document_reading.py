@@ -49,6 +49,11 @@ def test_what_is_not_there_has_its_default_and_what_is_unknown_does_not_count() 
     assert read_record(Whole, {name: value for name, value in PLAIN.items() if name != "weight"}) == WHOLE
 
 
+def test_a_whole_number_is_a_number() -> None:
+    weight = read_record(Whole, {**PLAIN, "weight": 2}).weight
+    assert (weight, type(weight)) == (2.0, float)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -61,6 +66,7 @@ def test_what_is_not_there_has_its_default_and_what_is_unknown_does_not_count() 
         {"pairs": "pp"},
         {"by_name": []},
         {"weight": "1"},
+        {"weight": True},
     ],
 )
 def test_values_of_other_types(wrong: dict[str, Any]) -> None:

@@ -55,6 +55,9 @@ def _masked(line: str) -> str:
     return line[:1] + mask_text(line[1:])
 
 
+_COLUMNS = tuple(column.name for column in fields(Hunk))
+
+
 @dataclass(frozen=True, slots=True)
 class FileGroup(Hunk):
     """A common change of several clusters or cells, as it is in the first of them.
@@ -72,7 +75,7 @@ class FileGroup(Hunk):
     @classmethod
     def begun(cls, hunk: Hunk, example: str) -> FileGroup:
         """Return a group without clusters."""
-        return cls(**{column.name: getattr(hunk, column.name) for column in fields(Hunk)}, example=example)
+        return cls(**{name: getattr(hunk, name) for name in _COLUMNS}, example=example)
 
     def add(self, clusters: Iterable[str], values: Mapping[str, str]) -> None:
         """Count further clusters, one of which has these values."""
