@@ -221,11 +221,23 @@ def _usage_error(error: click.ClickException) -> UsageError:
                 else requested.metavar or "SECONDS"
             )
             hint = misplaced_option(error.option_name, value, command)
-        else:
-            from commodore.cli.shell.settings.replaced import REPLACED
-
-            hint = REPLACED.get((*command.split(), "", "")[1], {}).get(error.option_name, hint)
+        elif context is not None:
+            error, replacement = _shown(error, context)
+            hint = replacement or hint
     return UsageError("CMD-CLI-002", error.format_message().rstrip("."), hint=hint)
+
+
+def _shown(error: click.NoSuchOption, context: click.Context) -> tuple[click.NoSuchOption, str]:
+    """Return an error that suggests shown options only, and the hint for an option that the command has replaced."""
+    from commodore.cli.shell.settings.replaced import REPLACED
+
+    options = [parameter for parameter in context.command.get_params(context) if isinstance(parameter, click.Option)]
+    flags = {flag for option in options if not option.hidden for flag in (*option.opts, *option.secondary_opts)}
+    hint = REPLACED.get((*context.command_path.split(), "", "")[1], {}).get(error.option_name, "")
+    if not flags & {*hint.split()}:
+        hint = ""
+    near = [] if hint else [flag for flag in error.possibilities or () if flag in flags]
+    return click.NoSuchOption(error.option_name, possibilities=near, ctx=context), hint
 
 
 def _error_console(arguments: list[str], configuration: Configuration | None = None) -> Console:

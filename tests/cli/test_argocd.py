@@ -571,7 +571,7 @@ def test_naming_an_application_neither_renders_nor_reports_others(call: Call, tr
     ],
 )
 def test_options_that_were_replaced_name_what_replaces_them(call: Call, option: str, hint: str) -> None:
-    code, _, err = call("argocd", "apps", option, "x")
+    code, _, err = call("argocd", "diff", option, "x")
     assert (code, hint in err) == (2, True), err
 
 
@@ -586,6 +586,13 @@ def test_options_that_were_replaced_name_what_replaces_them(call: Call, option: 
 )
 def test_options_of_other_groups_that_were_replaced(call: Call, words: str, hint: str) -> None:
     assert f"is now {hint}" in call(*words.split())[2]
+
+
+@pytest.mark.parametrize("words", ["argocd apps --html x", "fleet generate --html x", "fleet plan --failed"])
+def test_a_command_without_the_replacement_does_not_name_it(call: Call, words: str) -> None:
+    """Nor are options suggested that only files set, such as `fold`."""
+    code, _, err = call(*words.split())
+    assert (code, "is now" in err, "--fold" in err, "--help'" in err) == (2, False, False, True), err
 
 
 def test_no_replaced_option_is_there() -> None:
