@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 import sys
@@ -15,9 +16,12 @@ from click.testing import CliRunner
 from commodore.base import errors
 from commodore.base.limits import Limits, read_limits
 from commodore.cli.main import commodore
+from tests.cli.conftest import commands
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"
+# Text files with command lines. Decisions may name what there was.
+PLACES = ("README.md", "action.yml", "templates", "examples/*.md", "examples/*/*.yml", "docs/*.md", ":!docs/adr")
 
 
 def test_the_page_of_commands_is_what_the_options_say() -> None:
@@ -72,6 +76,32 @@ def test_every_option_of_the_help_is_on_the_page() -> None:
         named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", lines)) - {"--help"}
         described = text + sections[" ".join(path.split()[:2])]  # with what its group describes once for all
         assert {name for name in named if f"`{name}`" not in described} == set(), path
+
+
+def test_options_of_commands_on_pages_exist() -> None:
+    """In each command line of `commodore` in PLACES, on the command or a group above it."""
+    flags = {known.words: flags_of(known.command) for known in commands()}
+    listed = subprocess.run(["git", "ls-files", "-z", *PLACES], cwd=ROOT, capture_output=True, text=True, check=True)
+    wrong, checked = [], 0
+    for path in filter(None, listed.stdout.split("\0")):
+        text = (ROOT / path).read_text(encoding="utf-8").replace("\\\n", " ")
+        for line in re.findall(r"(?<![\w./-])commodore((?: +[\w./:@$\"{}=<>,*-]+)+)", text):
+            words: tuple[str, ...] = ()
+            given = []
+            for word in line.split():
+                words = (*words, word) if (*words, word) in flags else words
+                given += [word.partition("=")[0]] if re.match("--[a-z]", word) else []
+            known = {*itertools.chain.from_iterable(flags[words[:length]] for length in range(len(words) + 1))}
+            wrong += [f"{path}: commodore{line}: {flag}" for flag in given if flag not in known]
+            checked += len(given)
+    assert checked > 200
+    assert wrong == []
+
+
+def flags_of(command: click.Command) -> set[str]:
+    """The options that the command line takes, except settings of files."""
+    shown = [given for given in command.get_params(click.Context(command)) if not getattr(given, "hidden", False)]
+    return {"--help", *(flag for given in shown for flag in (*given.opts, *given.secondary_opts))}
 
 
 def test_automatic_variables_are_read() -> None:
