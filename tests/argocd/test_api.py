@@ -345,7 +345,7 @@ def test_objects_of_a_difference_have_no_secrets_and_flags_name_them(tmp_path: P
 
 @pytest.mark.requirement("D76")
 def test_a_question_that_is_cancelled(shop: Path) -> None:
-    """Running programs end, and there is not a result."""
+    """Running programs end, and there is no result."""
     cancellation = Cancellation()
     context = dataclasses.replace(OFFLINE.context, cancellation=cancellation, announce=lambda _: cancellation.cancel())
     with pytest.raises(EnvironmentFault, match="cancelled") as caught:

@@ -391,7 +391,7 @@ def test_a_schema_of_its_own_still_counts(argo: Argo) -> None:
 
 @pytest.mark.skipif(not isolation(), reason="this machine has no namespaces for all")
 def test_a_kustomization_that_asks_this_machine(argo: Argo) -> None:
-    """Proxies do not stand before servers of the machine itself; offline there is not a network at all."""
+    """Proxies do not stand before servers of the machine itself; offline there is no network at all."""
     with Listener() as server:
         argo.files({"kustomization.yaml": f"resources: ['{server.url}/a.yaml']\n"})
         with pytest.raises(CommodoreError) as caught:

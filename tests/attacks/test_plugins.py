@@ -178,7 +178,7 @@ def test_a_source_that_sets_other_variables(shop: Path, policy: Policy, name: st
 
 
 def test_a_definition_that_names_a_program(shop: Path, policy: Policy, tmp_path: Path) -> None:
-    """Everything that a repository defines never runs, though plugins are enabled."""
+    """A program that a repository defines never runs, though plugins are enabled."""
     definition = {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "ConfigManagementPlugin",

@@ -18,7 +18,7 @@ VARIABLE = "canary-variable"
 
 
 def hide(world: ClusterWorld, remote: Remote, name: str) -> str:
-    """A URL with a password, which git is reported to reach in the remote's folder."""
+    """A URL with a password, which git's configuration replaces by the remote's folder."""
     url = f"https://user:{PASSWORD}-{name}@git.example.com/{name}.git"
     git(world.root, "config", "--global", f"url.{remote.url}.insteadOf", url)
     return url

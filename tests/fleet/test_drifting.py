@@ -85,7 +85,7 @@ def test_a_list_of_kubectl_tells_what_is_asked_for(world: World, target: str, dr
 
 
 def test_applications_with_expressions_are_seen(world: World) -> None:
-    """Style manifests: what is not a YAML before Argo CD's own pass has rendered it is there all the same."""
+    """Style manifests: files that are YAML only after Argo CD's own pass are there all the same."""
     world.lay(manifests()).generate()
     file = world.root / f"rendered/main/{CELLS[0]}/templates/db.yaml"
     file.write_text(file.read_text() + "x: {{ .Values.x }}: y\n")

@@ -19,7 +19,7 @@ NOTES = "hydrator.metadata"
 
 
 def test_a_catalog_says_what_it_was_made_from(tmp_path: Path) -> None:
-    """Without a change of manifests there is not a commit, but a note."""
+    """Without a change of manifests there is no commit, but a note."""
     world = ClusterWorld(tmp_path)
     world.component("app", data={"k": "v"})
     done = world.compile("--push", "--provenance")

@@ -1,4 +1,4 @@
-"""Everything that pushes are let in by, against a real git server that asks for a password."""
+"""Credentials of pushes, against a real git server that asks for a password."""
 
 from __future__ import annotations
 

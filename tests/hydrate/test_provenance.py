@@ -1,4 +1,4 @@
-"""Anything that is reported of dry commits."""
+"""The descriptions of dry commits."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_a_rolling_update() -> None:
 
 
 def test_an_old_pod_of_a_finished_job() -> None:
-    """Whatever Kargo records meanwhile, there is not a Promotion back and forth."""
+    """Whatever Kargo records meanwhile, there is no Promotion back and forth."""
     both = application(images=[f"{REPOSITORY}:1", f"{REPOSITORY}:2"])
     for word in ("1", "2"):
         assert decide(drifted(both, stage(history=[recorded(word)]))).reason == "Settling"

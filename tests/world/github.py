@@ -141,7 +141,7 @@ class GitHubServer(LoopbackServer):
         return [f"{method} {path}" for method, path in asked if method != "GET"]
 
     def reply_to(self, request: Request, authorization: str) -> Reply:
-        """Everything that to answer, and remember the request."""
+        """The answer to a request, which is remembered."""
         with self._lock:
             self.requests.append(request)
             scripted = self._scripts.take(request.method, request.path)

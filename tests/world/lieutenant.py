@@ -161,7 +161,7 @@ class LieutenantServer(LoopbackServer):
         self._scripts.add(replies, times, method, path)
 
     def reply_to(self, request: Request) -> Reply:
-        """Everything that to answer, and remember the request."""
+        """The answer to a request, which is remembered."""
         with self._lock:
             self.requests.append(request)
             scripted = self._scripts.take(request.method, request.path) or Reply()

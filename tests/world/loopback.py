@@ -83,7 +83,7 @@ class LoopbackServer:
 
     @property
     def url(self) -> str:
-        """Everything that clients are reported; the site, unless a world says something else."""
+        """The URL that clients use: the site, unless a world has another one."""
         return self.site
 
     def __enter__(self) -> Self:

@@ -175,7 +175,7 @@ class ReleaseServer(LoopbackServer):
         return sum(request.path == path for request in self.requests)
 
     def reply_to(self, request: Request) -> Reply:
-        """Everything that to answer, and remember the request."""
+        """The answer to a request, which is remembered."""
         self.requests.append(request)
         regular = self._regular(request.path)
         reply = self._scripts.take("GET", request.path)

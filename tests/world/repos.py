@@ -268,7 +268,7 @@ def dying_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, script
 class RoundTrips:
     """Every conversation with a remote, as the servers themselves note it: one `git upload-pack` is one connection.
 
-    Git is reported by `environment` to write down what it starts.
+    The variables of `environment` make git write down what it starts.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -267,7 +267,7 @@ def test_kustomize_options(world: World, witness: Witness, argument: str) -> Non
 
 @pytest.mark.harmless
 def test_words_of_a_command_stay_words(world: World) -> None:
-    """Anything that is not a code is handed on as it was: quotes, backslashes, equal signs, braces."""
+    """Words that are not code are passed on unchanged: quotes, backslashes, equal signs, braces."""
     script = '#!/bin/sh\nfor word in "$@"; do printf "%s|" "$word"; done > "$OUT/words.yaml"\n'
     world.write("dependencies/a/run", script, executable=True)
     arguments = ["one two", "'three  four'", '"five \\"six\\""', "a\\ b", "--x=y", "{a,b}", "'$(x)'", '""', "!"]

@@ -28,5 +28,5 @@ def test_removed_apis_are_those_of_the_schemas() -> None:
 
 
 def is_stable(kind: ApiKind) -> bool:
-    """Tell if clusters serve the version unless they are reported not to, and objects of the kind are in manifests."""
+    """Clusters serve the version unless their facts say otherwise, and manifests have objects of the kind."""
     return "alpha" not in kind.version and kind.kind not in _PROTOCOL and not kind.kind.endswith("List")

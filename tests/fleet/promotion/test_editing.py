@@ -31,7 +31,7 @@ applications:
 
 
 class Apart(dict[int, Any]):
-    """Anything that was copied already, forgotten at once: aliases share nothing."""
+    """The memory of `deepcopy`, which forgets at once: aliases share nothing."""
 
     def __setitem__(self, key: int, value: Any) -> None:
         return None

@@ -131,7 +131,7 @@ def test_refusals_change_nothing(world: World, code: str, files: dict[str, str],
 
 
 def test_a_file_that_is_there_already(world: World) -> None:
-    """Anything that is there is none of the patch as it can be read: a folder, for one."""
+    """A folder at the path of a new patch, which no reading of patches finds."""
     world.lay(charts(**{FIRST: VERSION, f"{APP}/int/int-1/r2/patch-001.yaml/notes": "x"}))
     before = world.config()
     with pytest.raises(CommodoreError) as caught:

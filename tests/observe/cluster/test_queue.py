@@ -106,7 +106,7 @@ def test_what_is_forgotten_is_not_given(due: Due) -> None:
 
 @pytest.mark.parametrize("turns", range(4))
 def test_a_worker_that_is_cancelled_as_it_is_woken_ends(loop: asyncio.Runner, turns: int) -> None:
-    """Otherwise the program would not end when it is reported to."""
+    """Otherwise the program would not end on request."""
 
     async def work() -> None:
         queue = WorkQueue[str](Clock())
